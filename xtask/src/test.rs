@@ -1,0 +1,173 @@
+//! `cargo xtask test`: every check in a fixed order, the cheap ones first.
+//! Never checks anything itself; each step calls a tool or another chore.
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+
+use crate::process::{cargo, run as execute};
+use crate::say::{self, Outcome, Row, Stopwatch};
+use crate::{codegen, environment, tidy, tools};
+
+/// Which steps to run.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Run only this step (may be repeated).
+    #[arg(long, value_name = "STEP")]
+    only: Vec<Step>,
+    /// Leave this step out (may be repeated).
+    #[arg(long, value_name = "STEP")]
+    skip: Vec<Step>,
+}
+
+/// Runs the chosen steps and stops at the first that fails.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let steps = chosen(&args.only, &args.skip);
+    ensure!(
+        !steps.is_empty(),
+        "no step is left to run: `--skip` takes away all that `--only` names"
+    );
+    let _turn = environment::take_turn()?;
+
+    let mut rows: Vec<Row> =
+        steps.iter().map(|step| Row { name: step.name(), outcome: Outcome::NotReached }).collect();
+    let mut failure = None;
+    for (step, row) in steps.iter().zip(&mut rows) {
+        say::heading(&format!("{}: {}", step.name(), step.purpose()));
+        let watch = Stopwatch::start();
+        let result = step.run();
+        let time = watch.read();
+        say::note(format_args!("{} took {}", step.name(), say::elapsed(time)));
+        if let Err(error) = result {
+            row.outcome = Outcome::Failed(time);
+            failure = Some(error.context(step.failure()));
+            break;
+        }
+        row.outcome = Outcome::Passed(time);
+    }
+    say::table(&rows);
+    failure.map_or(Ok(()), Err)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    Fmt,
+    Clippy,
+    Deny,
+    Tidy,
+    Codegen,
+    Nextest,
+    Doctests,
+}
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fmt => "fmt",
+            Self::Clippy => "clippy",
+            Self::Deny => "deny",
+            Self::Tidy => "tidy",
+            Self::Codegen => "codegen",
+            Self::Nextest => "nextest",
+            Self::Doctests => "doctests",
+        }
+    }
+
+    fn purpose(self) -> &'static str {
+        match self {
+            Self::Fmt => "the formatting",
+            Self::Clippy => "the lints, with warnings as errors",
+            Self::Deny => "licences, banned crates and sources",
+            Self::Tidy => "the invariants of the house",
+            Self::Codegen => "generated files are up to date",
+            Self::Nextest => "the tests",
+            Self::Doctests => "the examples in the documentation",
+        }
+    }
+
+    fn failure(self) -> String {
+        let remedy = match self {
+            Self::Fmt => "`cargo fmt --all` repairs it; ",
+            Self::Codegen => "`cargo xtask codegen` repairs it; ",
+            Self::Clippy | Self::Deny | Self::Tidy | Self::Nextest | Self::Doctests => "",
+        };
+        let name = self.name();
+        format!(
+            "the step `{name}` failed; {remedy}run it alone with `cargo xtask test --only {name}`"
+        )
+    }
+
+    // Nextest and the doctests ask for the same packages, profile and features, so that what the
+    // first compiled serves the second.
+    fn run(self) -> Result<()> {
+        match self {
+            Self::Fmt => {
+                tools::require_component("rustfmt", "fmt")?;
+                execute(cargo(&["fmt", "--all", "--check"])?)
+            }
+            Self::Clippy => {
+                tools::require_component("clippy", "clippy")?;
+                execute(cargo(&[
+                    "clippy",
+                    "--workspace",
+                    "--all-targets",
+                    "--locked",
+                    "--",
+                    "-D",
+                    "warnings",
+                ])?)
+            }
+            Self::Deny => deny(),
+            Self::Tidy => tidy::run(),
+            Self::Codegen => codegen::check(),
+            Self::Nextest => {
+                let mut command = tools::NEXTEST.command()?;
+                command.args(["run", "--workspace", "--locked"]);
+                execute(command)
+            }
+            Self::Doctests => execute(cargo(&["test", "--doc", "--workspace", "--locked"])?),
+        }
+    }
+}
+
+fn deny() -> Result<()> {
+    say::note(
+        "advisories are left out, as their database cannot always be had; where it can: `cargo deny check advisories`",
+    );
+    let mut command =
+        tools::DENY.command().context("this step can be left out with `--skip deny`")?;
+    command.args(["--locked", "check", "licenses", "bans", "sources"]);
+    execute(command)
+}
+
+fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
+    let wanted = |step: &Step| (only.is_empty() || only.contains(step)) && !skip.contains(step);
+    Step::value_variants().iter().copied().filter(wanted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step::{Clippy, Codegen, Deny, Doctests, Fmt, Nextest, Tidy};
+    use super::*;
+
+    #[test]
+    fn steps_run_in_their_order_whatever_the_order_of_the_arguments() {
+        let cases: [(&[Step], &[Step], &[Step]); 5] = [
+            (&[], &[], &[Fmt, Clippy, Deny, Tidy, Codegen, Nextest, Doctests]),
+            (&[Tidy, Fmt], &[], &[Fmt, Tidy]),
+            (&[], &[Deny, Nextest], &[Fmt, Clippy, Tidy, Codegen, Doctests]),
+            (&[Tidy, Fmt], &[Fmt], &[Tidy]),
+            (&[Tidy], &[Tidy], &[]),
+        ];
+        for (only, skip, expected) in cases {
+            assert_eq!(chosen(only, skip), expected);
+        }
+    }
+
+    #[test]
+    fn a_step_is_called_the_same_on_the_command_line_and_in_messages() {
+        for step in Step::value_variants() {
+            let value = step.to_possible_value().expect("no step is hidden");
+            assert_eq!(value.get_name(), step.name());
+        }
+    }
+}
