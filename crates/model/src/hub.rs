@@ -1,0 +1,44 @@
+//! The hub's own settings.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::template::SecretTemplate;
+
+/// Where the hub listens and keeps its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HubSpec {
+    /// The address of every HTTP surface.
+    pub listen: SocketAddr,
+    /// Where state is kept.
+    pub store: StoreSpec,
+}
+
+impl HubSpec {
+    /// The port that agents are pointed at unless told otherwise.
+    pub const DEFAULT_PORT: u16 = 8010;
+}
+
+impl Default for HubSpec {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, Self::DEFAULT_PORT)),
+            store: StoreSpec::Sqlite { path: None },
+        }
+    }
+}
+
+/// Which database, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreSpec {
+    /// Embedded; without a path, in the platform's data directory.
+    Sqlite {
+        /// The database file.
+        path: Option<PathBuf>,
+    },
+    /// A `postgres://` URL, which often carries a password.
+    Postgres {
+        /// The URL, variables unexpanded.
+        url: SecretTemplate,
+    },
+}
