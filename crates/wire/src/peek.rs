@@ -1,0 +1,106 @@
+//! Reading the few members of params and results that steer a hub. Never changes anything, and
+//! never goes deeper than `_meta`.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use crate::json::Json;
+use crate::meta;
+use crate::rewrite::Repeated;
+
+/// The `_meta` of params, a result or a listed thing, if it is an object.
+pub fn meta(of: Json<'_>) -> Option<Json<'_>> {
+    of.get(meta::META).filter(|meta| meta.is_object())
+}
+
+/// The token under which the caller wants to hear of progress: a string or a number.
+pub fn progress_token(params: Json<'_>) -> Option<Json<'_>> {
+    meta(params)?.get(meta::PROGRESS_TOKEN).filter(|token| !token.is_null())
+}
+
+/// The id of the `subscriptions/listen` request that a message belongs to.
+pub fn subscription_id(params: Json<'_>) -> Option<Json<'_>> {
+    meta(params)?.get(meta::SUBSCRIPTION_ID)
+}
+
+/// What a result is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResultType<'a> {
+    /// The end of the call; also what has no `resultType`, as in the session era.
+    Complete,
+    /// The server wants something first.
+    InputRequired,
+    /// A handle to work that goes on (tasks extension).
+    Task,
+    /// An extension's own kind.
+    Other(Cow<'a, str>),
+}
+
+/// What `result` is. A `resultType` that is no string is none of the known kinds.
+pub fn result_type(result: Json<'_>) -> ResultType<'_> {
+    let Some(kind) = result.get("resultType") else { return ResultType::Complete };
+    match kind.string() {
+        Some(Cow::Borrowed("complete")) => ResultType::Complete,
+        Some(Cow::Borrowed("input_required")) => ResultType::InputRequired,
+        Some(Cow::Borrowed("task")) => ResultType::Task,
+        Some(other) => ResultType::Other(other),
+        None => ResultType::Other(Cow::Borrowed(kind.as_str())),
+    }
+}
+
+/// Whether a tool says that it failed.
+pub fn is_error(result: Json<'_>) -> bool {
+    result.get("isError").and_then(Json::boolean) == Some(true)
+}
+
+/// The page that a list request asks for.
+pub fn cursor(params: Json<'_>) -> Option<Cow<'_, str>> {
+    params.get("cursor")?.string()
+}
+
+/// The page after this one. Only a missing or `null` cursor is the end: an empty one is a cursor,
+/// so whoever follows pages bounds their number.
+pub fn next_cursor(result: Json<'_>) -> Option<Cow<'_, str>> {
+    result.get("nextCursor")?.string()
+}
+
+/// What a stateless-era request says about itself in `params._meta`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RequestMeta<'a> {
+    /// The revision it speaks; required in that era, and the sign of it.
+    pub protocol_version: Option<Json<'a>>,
+    /// What the caller can do; required in that era.
+    pub client_capabilities: Option<Json<'a>>,
+    /// Who the caller says it is.
+    pub client_info: Option<Json<'a>>,
+    /// From which level on it wants log messages.
+    pub log_level: Option<Json<'a>>,
+    /// Under which token it wants to hear of progress.
+    pub progress_token: Option<Json<'a>>,
+}
+
+impl<'a> RequestMeta<'a> {
+    /// Reads them in one pass over `_meta`. A repeated one is an error: two components could act
+    /// on different revisions or capabilities.
+    pub fn read(params: Option<Json<'a>>) -> Result<Self, Repeated> {
+        let Some(params) = params else { return Ok(Self::default()) };
+        let [meta] = params.pick([meta::META])?;
+        let Some(meta) = meta.filter(|meta| meta.is_object()) else { return Ok(Self::default()) };
+        Self::of(meta)
+    }
+
+    /// The same from `_meta` itself, where it was found already.
+    pub fn of(meta: Json<'a>) -> Result<Self, Repeated> {
+        let [protocol_version, client_capabilities, client_info, log_level, progress_token] = meta
+            .pick([
+                meta::PROTOCOL_VERSION,
+                meta::CLIENT_CAPABILITIES,
+                meta::CLIENT_INFO,
+                meta::LOG_LEVEL,
+                meta::PROGRESS_TOKEN,
+            ])?;
+        Ok(Self { protocol_version, client_capabilities, client_info, log_level, progress_token })
+    }
+}

@@ -1,0 +1,68 @@
+//! What is read from params and results.
+
+use super::*;
+use crate::json::tests::json;
+
+#[test]
+fn result_types() {
+    let check = |result, expected| assert_eq!(result_type(json(result)), expected, "{result}");
+    check("{}", ResultType::Complete);
+    check("null", ResultType::Complete);
+    check(r#"{"resultType":"complete"}"#, ResultType::Complete);
+    check(r#"{"content":[],"resultType":"input_required"}"#, ResultType::InputRequired);
+    check(r#"{"resultType":"task"}"#, ResultType::Task);
+    check(r#"{"resultType":"later"}"#, ResultType::Other("later".into()));
+    check(r#"{"resultType":7}"#, ResultType::Other("7".into()));
+}
+
+#[test]
+fn single_members() {
+    let raw = |json: Option<Json<'_>>| json.map(|json| json.as_str().to_owned());
+    let params = json(
+        r#"{"cursor":"","_meta":{"progressToken":1.0,"io.modelcontextprotocol/subscriptionId":"a"}}"#,
+    );
+    assert_eq!(raw(progress_token(params)), Some("1.0".to_owned()));
+    assert_eq!(raw(subscription_id(params)), Some("\"a\"".to_owned()));
+    assert_eq!(cursor(params).as_deref(), Some(""));
+    assert_eq!(raw(progress_token(json(r#"{"_meta":{"progressToken":null}}"#))), None);
+    assert_eq!(raw(meta(json(r#"{"_meta":[]}"#))), None);
+    let check = |result, failed, next: Option<&str>| {
+        assert_eq!(is_error(json(result)), failed, "{result}");
+        assert_eq!(next_cursor(json(result)).as_deref(), next, "{result}");
+    };
+    check("{}", false, None);
+    check(r#"{"isError":true,"nextCursor":""}"#, true, Some(""));
+    check(r#"{"isError":"true","nextCursor":null}"#, false, None);
+    check(r#"{"isError":false,"nextCursor":"p2"}"#, false, Some("p2"));
+}
+
+#[test]
+fn request_meta() {
+    let read = |params| {
+        RequestMeta::read(Some(json(params))).map(|meta| {
+            [
+                meta.protocol_version,
+                meta.client_capabilities,
+                meta.client_info,
+                meta.log_level,
+                meta.progress_token,
+            ]
+            .map(|value| value.map_or("-", Json::as_str))
+        })
+    };
+    let none = ["-"; 5];
+    assert_eq!(read("{}"), Ok(none));
+    assert_eq!(read(r#"{"_meta":null}"#), Ok(none));
+    assert_eq!(
+        read(
+            r#"{"_meta":{"progressToken":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/logLevel":"info"}}"#
+        ),
+        Ok(["\"2026-07-28\"", "{}", r#"{"name":"c"}"#, "\"info\"", "1"])
+    );
+    assert_eq!(read(r#"{"_meta":{},"_meta":{}}"#), Err(Repeated("_meta")));
+    assert_eq!(
+        read(r#"{"_meta":{"progressToken":1,"progressToken":2}}"#),
+        Err(Repeated("progressToken"))
+    );
+    assert!(RequestMeta::read(None).unwrap().protocol_version.is_none());
+}
