@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod clock;
 pub mod desired;
+pub mod event;
 pub mod hub;
 pub mod mask;
 pub mod name;
@@ -14,11 +15,13 @@ pub mod scope;
 pub mod secret;
 pub mod server;
 pub mod source;
+pub mod state;
 pub mod template;
 
 pub use agent::AgentSpec;
 pub use clock::{Clock, SystemClock};
 pub use desired::{Changes, Desired};
+pub use event::{Counts, Event, EventKind, LogLine, LogSource, Outcome};
 pub use hub::{HubSpec, StoreSpec};
 pub use name::{AgentId, NameError, ServerName, UserId};
 pub use policy::{CallOrigin, Decision, Pattern, PatternError, Rule};
@@ -30,4 +33,5 @@ pub use server::{
     Auth, HttpKind, HttpSpec, Limits, ServerSpec, Start, StdioSpec, Timing, ToolFilter, Transport,
 };
 pub use source::Source;
+pub use state::{Pace, ServerState, Trouble, Until};
 pub use template::{IfMissing, Part, SecretTemplate, Syntax, Template, TemplateError};

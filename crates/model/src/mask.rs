@@ -55,17 +55,26 @@ pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let mut hide_next = false;
     for word in words {
         let option = word.starts_with('-');
-        shown.push(match word.split_once('=') {
+        let hidden = match word.split_once('=') {
             _ if hide_next && !option => MASK.to_owned(),
             Some((name, value)) if option && is_secret_key(name) && !is_variable(value) => {
                 format!("{name}={MASK}")
             }
             _ if word.contains("://") => url(word),
             _ => text(word),
-        });
+        };
+        shown.push(quoted(hidden));
         hide_next = option && is_secret_key(word) && !word.contains('=');
     }
     shown.join(" ")
+}
+
+/// One word, as one would type it.
+fn quoted(word: String) -> String {
+    match word.is_empty() || word.contains(char::is_whitespace) {
+        true => format!("'{}'", word.replace('\'', "'\\''")),
+        false => word,
+    }
 }
 
 /// Whether a key of this name usually holds a secret.

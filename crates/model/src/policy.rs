@@ -1,6 +1,7 @@
 //! Rules as they are declared: which calls run, ask or are refused. Deciding a call is `core`'s.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use globset::{Glob, GlobMatcher};
 
@@ -81,11 +82,12 @@ pub struct Rule {
     pub action: Decision,
 }
 
-/// A glob over names: `delete_*`.
+/// A glob over names: `delete_*`. Checked when it is read, compiled when it is first needed: most of
+/// the time between a file and its plan would go into compiling otherwise.
 #[derive(Clone)]
 pub struct Pattern {
-    source: String,
-    matcher: GlobMatcher,
+    glob: Glob,
+    matcher: OnceLock<GlobMatcher>,
 }
 
 /// Why a glob was refused.
@@ -97,23 +99,23 @@ impl Pattern {
     /// Compiles the glob.
     pub fn parse(source: &str) -> Result<Self, PatternError> {
         let glob = Glob::new(source).map_err(|e| PatternError(e.kind().to_string()))?;
-        Ok(Self { source: source.to_owned(), matcher: glob.compile_matcher() })
+        Ok(Self { glob, matcher: OnceLock::new() })
     }
 
     /// Whether the name matches.
     pub fn matches(&self, name: &str) -> bool {
-        self.matcher.is_match(name)
+        self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(name)
     }
 
     /// The glob as written.
     pub fn as_str(&self) -> &str {
-        &self.source
+        self.glob.glob()
     }
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.source == other.source
+        self.as_str() == other.as_str()
     }
 }
 
@@ -121,7 +123,7 @@ impl Eq for Pattern {}
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.source)
+        write!(f, "{:?}", self.as_str())
     }
 }
 

@@ -61,6 +61,8 @@ codes! {
     Syntax = "syntax",
     /// Tables, lists or aliases are nested too deeply or expand too far.
     TooDeep = "too-deep",
+    /// There are more problems in the file than are shown.
+    TooManyProblems = "too-many-problems",
     /// The file is of no known dialect.
     UnknownDialect = "unknown-dialect",
     /// The file was there and is gone.

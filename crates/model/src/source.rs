@@ -4,23 +4,96 @@
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::mask;
 
 /// A file's text, fit for showing.
-#[derive(PartialEq, Eq)]
 pub struct Source {
     path: PathBuf,
+    /// The file's own text, which never leaves here.
+    raw: Box<str>,
+    secrets: Vec<Range<usize>>,
+    /// Made when something is first shown, which for a good file is never.
+    shown: OnceLock<Shown>,
+}
+
+struct Shown {
     /// The same bytes at the same places as the file's, secrets replaced by `*`.
     text: String,
     line_starts: Vec<usize>,
+    /// Where every character is a byte, columns need no counting.
+    ascii: bool,
 }
 
 impl Source {
     /// Takes a text in. What `secrets` point at, and words that look like secrets, are masked.
     pub fn new(path: impl Into<PathBuf>, text: &str, secrets: &[Range<usize>]) -> Self {
-        let mut bytes = text.as_bytes().to_vec();
-        let suspicious = secret_words(text);
+        let (raw, secrets) = (text.into(), secrets.to_vec());
+        Self { path: path.into(), raw, secrets, shown: OnceLock::new() }
+    }
+
+    fn shown(&self) -> &Shown {
+        self.shown.get_or_init(|| Shown::new(&self.raw, &self.secrets))
+    }
+
+    /// Where the text came from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The masked text.
+    pub fn text(&self) -> &str {
+        &self.shown().text
+    }
+
+    /// Line and column of a byte, both from 1, the column in characters.
+    pub fn line_column(&self, at: usize) -> (usize, usize) {
+        let (at, shown) = (self.floor(at), self.shown());
+        let line = shown.line_starts.partition_point(|start| *start <= at);
+        let start = shown.line_starts[line - 1];
+        let before = match shown.ascii {
+            true => at - start,
+            false => shown.text[start..at].chars().count(),
+        };
+        (line, before + 1)
+    }
+
+    /// The masked text of a line, counted from 1, without its end.
+    pub fn line(&self, line: usize) -> &str {
+        let shown = self.shown();
+        let Some(start) = line.checked_sub(1).and_then(|i| shown.line_starts.get(i)) else {
+            return "";
+        };
+        let end = shown.line_starts.get(line).copied().unwrap_or(shown.text.len());
+        shown.text[*start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// Where a line, counted from 1, begins.
+    pub fn line_start(&self, line: usize) -> usize {
+        let start = line.checked_sub(1).and_then(|i| self.shown().line_starts.get(i));
+        start.copied().unwrap_or(self.raw.len())
+    }
+
+    /// The range, made to fit the text and to fall on characters of it.
+    pub fn clamp(&self, span: &Range<usize>) -> Range<usize> {
+        let start = self.floor(span.start);
+        start..self.floor(span.end).max(start)
+    }
+
+    fn floor(&self, at: usize) -> usize {
+        let mut at = at.min(self.raw.len());
+        while !self.raw.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
+
+impl Shown {
+    fn new(raw: &str, secrets: &[Range<usize>]) -> Self {
+        let mut bytes = raw.as_bytes().to_vec();
+        let suspicious = secret_words(raw);
         for range in secrets.iter().chain(&suspicious) {
             let end = range.end.min(bytes.len());
             for byte in &mut bytes[range.start.min(end)..end] {
@@ -34,56 +107,17 @@ impl Source {
             .unwrap_or_else(|e| e.into_bytes().iter().map(|b| ascii_or_star(*b)).collect());
         let starts = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
         let line_starts = std::iter::once(0).chain(starts).collect();
-        Self { path: path.into(), text, line_starts }
-    }
-
-    /// Where the text came from.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The masked text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Line and column of a byte, both from 1, the column in characters.
-    pub fn line_column(&self, at: usize) -> (usize, usize) {
-        let at = self.floor(at);
-        let line = self.line_starts.partition_point(|start| *start <= at);
-        let start = self.line_starts[line - 1];
-        (line, self.text[start..at].chars().count() + 1)
-    }
-
-    /// The masked text of a line, counted from 1, without its end.
-    pub fn line(&self, line: usize) -> &str {
-        let Some(start) = line.checked_sub(1).and_then(|i| self.line_starts.get(i)) else {
-            return "";
-        };
-        let end = self.line_starts.get(line).copied().unwrap_or(self.text.len());
-        self.text[*start..end].trim_end_matches(['\n', '\r'])
-    }
-
-    /// Where a line, counted from 1, begins.
-    pub fn line_start(&self, line: usize) -> usize {
-        let start = line.checked_sub(1).and_then(|i| self.line_starts.get(i));
-        start.copied().unwrap_or(self.text.len())
-    }
-
-    /// The range, made to fit the text and to fall on characters.
-    pub fn clamp(&self, span: &Range<usize>) -> Range<usize> {
-        let start = self.floor(span.start);
-        start..self.floor(span.end).max(start)
-    }
-
-    fn floor(&self, at: usize) -> usize {
-        let mut at = at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        Self { ascii: text.is_ascii(), text, line_starts }
     }
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.raw == other.raw && self.secrets == other.secrets
+    }
+}
+
+impl Eq for Source {}
 
 /// The path only: a text is never worth a log.
 impl fmt::Debug for Source {

@@ -331,8 +331,7 @@ fn escaped(text: &str, before_variable: bool) -> String {
         written.push_str(&rest[..found]);
         rest = &rest[found..];
         let dollars = rest.bytes().take_while(|b| *b == b'$').count();
-        let brace = rest[dollars..].starts_with('{')
-            || (rest.len() == dollars && before_variable);
+        let brace = rest[dollars..].starts_with('{') || (rest.len() == dollars && before_variable);
         written.extend(std::iter::repeat_n('$', if brace { 2 * dollars } else { dollars }));
         rest = &rest[dollars..];
     }

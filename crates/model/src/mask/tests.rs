@@ -39,6 +39,7 @@ fn command_lines() {
     for (given, shown) in [
         (vec!["npx", "-y", "pkg", "/tmp"], "npx -y pkg /tmp"),
         (vec!["srv", "--api-key", "hunter2", "--port", "80"], "srv --api-key *** --port 80"),
+        (vec!["srv", "/a dir", "", "it's so"], "srv '/a dir' '' 'it'\\''s so'"),
         (vec!["srv", "--token=hunter2"], "srv --token=***"),
         (vec!["srv", "--token=${T}"], "srv --token=${T}"),
         (vec!["srv", "postgres://u:pw@h/d"], "srv postgres://u:***@h/d"),

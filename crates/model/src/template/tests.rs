@@ -26,7 +26,7 @@ fn values() {
     check("${EMPTY:-x}", env, Ok("x"));
     check("${EMPTY}", env, Err(&["EMPTY"]));
     check("${C}${D}", env, Err(&["C", "D"]));
-    check("$${A} $$${A} $$$", env, Ok("${A} $${A} $$$"));
+    check("$${A} $$${A} $$$${A} $$$", env, Ok("${A} $1 $${A} $$$"));
     check("${C:-a:-b}", env, Ok("a:-b"));
 }
 

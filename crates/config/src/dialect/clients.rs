@@ -1,0 +1,113 @@
+//! What the clients' files have in common, and the shapes that are not an `mcpServers` map.
+
+pub(crate) mod codex;
+pub(crate) mod continue_dev;
+pub(crate) mod goose;
+pub(crate) mod opencode;
+pub(crate) mod own;
+pub(crate) mod vscode;
+pub(crate) mod zed;
+
+use std::path::Path;
+
+use switchboard_model::{Auth, Code, Pattern, SecretTemplate};
+
+use crate::decode::{Fields, Report, Spanned, Text, Unit, Unknown};
+use crate::draft::{self, Draft};
+use crate::expand::{ClientNotation, Notation};
+use crate::syntax::{Node, Value};
+
+/// Whether a map under `servers` is VS Code's rather than ours: by the file's name and by `type`,
+/// which ours does not have.
+pub(super) fn is_vscode(path: &Path, root: &Node) -> bool {
+    let named = path.file_name().is_some_and(|name| name == "mcp.json");
+    let servers = root.get("servers").map(Node::fields).unwrap_or_default();
+    root.get("inputs").is_some()
+        || (!servers.is_empty() && named)
+        || servers.iter().any(|server| server.value.get("type").is_some())
+}
+
+/// `enabled` and `disabled`.
+pub(super) fn switches(fields: &mut Fields<'_>, draft: &mut Draft, report: &mut Report) {
+    let enabled = fields.flag("enabled", report).is_none_or(|flag| flag.value);
+    let disabled = fields.flag("disabled", report).is_some_and(|flag| flag.value);
+    draft.enabled = enabled && !disabled;
+}
+
+/// A client's `timeout`, which is that of a call.
+pub(super) fn call_timeout(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    unit: Unit,
+    draft: &mut Draft,
+    report: &mut Report,
+) {
+    if let Some(timeout) = fields.duration(key, unit, report) {
+        draft.timing.call = timeout;
+        draft.timing.call_total = draft.timing.call_total.max(timeout);
+    }
+}
+
+/// The tools that a client lets through and those it does not.
+pub(super) fn filters(fields: &mut Fields<'_>, draft: &mut Draft, report: &mut Report) {
+    for key in ["tools", "includeTools", "enabledTools", "enabled_tools", "available_tools"] {
+        draft.tools.allow.extend(patterns(fields, key, report));
+    }
+    for key in ["excludeTools", "disabledTools", "disabled_tools"] {
+        draft.tools.deny.extend(patterns(fields, key, report));
+    }
+    if draft.tools.allow.iter().any(|pattern| pattern.as_str() == "*") {
+        draft.tools.allow.clear();
+    }
+}
+
+fn patterns(fields: &mut Fields<'_>, key: &'static str, report: &mut Report) -> Vec<Pattern> {
+    // Codex has a table of approvals under `tools`, which is not a filter.
+    let texts = match fields.take(key).map(|field| &field.value) {
+        Some(node) if matches!(node.value, Value::List(_)) => node.items(),
+        _ => &[],
+    };
+    let names = texts.iter().filter_map(|item| crate::decode::text(item, key, report));
+    // Gemini may name arguments in parentheses.
+    let names: Vec<Text> =
+        names.map(|t| t.map(|t| t.split('(').next().unwrap_or_default().to_owned())).collect();
+    names.iter().filter_map(|text| super::native::pattern(text, report)).collect()
+}
+
+/// `oauth: { clientId, clientSecret, scopes }`, in every spelling.
+pub(super) fn oauth(fields: &mut Fields<'_>, report: &mut Report) -> Option<Spanned<Auth>> {
+    fields.skip(&["oauthClientId", "oauthClient", "oauth_resource"]);
+    let field = fields.take("oauth")?;
+    if !field.value.is_map() {
+        return None;
+    }
+    let mut inner = Fields::of(&field.value, "`oauth`", report)?;
+    let off = inner.flag("enabled", report).is_some_and(|flag| !flag.value);
+    let mut first = |keys: [&'static str; 2]| {
+        let [a, b] = keys.map(|key| inner.text(key, report));
+        a.or(b)
+    };
+    let client_id = first(["clientId", "client_id"]).map(|text| text.value);
+    let secret = first(["clientSecret", "client_secret"]);
+    let scope = inner.text("scope", report).map(|text| text.value).unwrap_or_default();
+    let mut scopes: Vec<String> = scope.split_whitespace().map(str::to_owned).collect();
+    scopes.extend(inner.texts("scopes", report).unwrap_or_default().into_iter().map(|t| t.value));
+    inner.finish(Unknown::Ignored, report);
+    let notation = Notation::Client(ClientNotation { editor: true, ..ClientNotation::default() });
+    let client_secret =
+        secret.and_then(|s| draft::template(&s, &notation, report)).map(SecretTemplate::new);
+    (!off)
+        .then(|| Spanned::new(Auth::OAuth { scopes, client_id, client_secret }, &field.value.span))
+}
+
+/// Keys whose effect would be missed.
+pub(super) fn unsupported(fields: &mut Fields<'_>, keys: &[&'static str], report: &mut Report) {
+    for key in keys {
+        if let Some(field) = fields.take(key) {
+            let message = format!("`{key}` is not read");
+            let remedy =
+                "Write what it brings into `env` or `headers`, with ${VARIABLES} for secrets.";
+            report.warning(Code::Unsupported, &field.key_span, message, remedy);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The health page: that the hub is there and how many servers are declared. It needs no
+//! credential, so it says nothing more.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use switchboard_config::Loaded;
+use tokio::sync::watch;
+
+type Now = watch::Receiver<Arc<Loaded>>;
+
+pub(super) fn router(state: Now) -> Router {
+    Router::new().route("/", get(page)).route("/healthz", get(alive)).with_state(state)
+}
+
+async fn alive() -> impl IntoResponse {
+    ([(header::CACHE_CONTROL, "no-store")], axum::Json(serde_json::json!({ "status": "ok" })))
+}
+
+async fn page(State(state): State<Now>) -> Response {
+    let loaded = state.borrow().clone();
+    let mut response = Html(render(&loaded)).into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn render(loaded: &Loaded) -> String {
+    let servers = &loaded.desired.servers;
+    let enabled = servers.values().filter(|spec| spec.enabled).count();
+    let errors = loaded.problems.iter().filter(|problem| problem.is_error()).count();
+    let warnings = loaded.problems.len() - errors;
+    let (class, word) = match errors {
+        0 => ("good", "Running"),
+        _ => ("bad", "Running, with errors in the configuration"),
+    };
+    let advice = match (servers.len(), errors + warnings) {
+        (0, 0) => {
+            "Nothing is declared yet. Add a server with <code>switchboard add</code>, or bring yours with <code>switchboard import</code>."
+        }
+        (_, 0) => "The configuration has no problems.",
+        (_, _) => "Run <code>switchboard check</code> to see what is wrong and how to mend it.",
+    };
+    PAGE.replace("{{class}}", class)
+        .replace("{{word}}", word)
+        .replace("{{advice}}", advice)
+        .replace("{{version}}", env!("CARGO_PKG_VERSION"))
+        .replace("{{servers}}", &servers.len().to_string())
+        .replace("{{enabled}}", &enabled.to_string())
+        .replace("{{agents}}", &loaded.desired.agents.len().to_string())
+        .replace("{{errors}}", &errors.to_string())
+        .replace("{{warnings}}", &warnings.to_string())
+}
+
+const PAGE: &str = include_str!("health.html");

@@ -1,0 +1,113 @@
+//! The command line: one file a command. Parses words into values, calls, prints; decides nothing.
+
+mod add;
+mod check;
+mod complete;
+mod diff;
+mod import;
+mod list;
+mod out;
+mod remove;
+mod report;
+mod up;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use switchboard_config::{Places, Selection, environment};
+
+use self::out::Out;
+
+/// Connects any AI agent to any external MCP server.
+///
+/// Servers are declared once, in a file; every agent then has exactly the tools it may use.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+struct Global {
+    /// Print JSON, for scripts.
+    #[arg(long, global = true)]
+    json: bool,
+    /// When to use colours; NO_COLOR is heeded too.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    color: Colour,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Colour {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Up(up::Up),
+    Check(check::Check),
+    List(list::List),
+    Add(add::Add),
+    Remove(remove::Remove),
+    Import(import::Import),
+    Schema(complete::Schema),
+    Completions(complete::Completions),
+    Man(complete::Man),
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let out = Out::new(cli.global.json, cli.global.color);
+    match run(cli.command, &out) {
+        Ok(code) => code,
+        Err(error) => {
+            out.failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The whole command line, for completions and man pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn run(command: Command, out: &Out) -> Result<ExitCode> {
+    match command {
+        Command::Up(up) => up.run(out),
+        Command::Check(check) => check.run(out),
+        Command::List(list) => list.run(out),
+        Command::Add(add) => add.run(out),
+        Command::Remove(remove) => remove.run(out),
+        Command::Import(import) => import.run(out),
+        Command::Schema(schema) => schema.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(out),
+    }
+}
+
+/// The named files, or whatever is found.
+fn selection(files: &[PathBuf]) -> Selection {
+    match files {
+        [] => Selection::Search(places()),
+        files => Selection::Named(files.to_vec()),
+    }
+}
+
+/// Where files are looked for. Paths are shown as short as they can be: below the working directory
+/// they are relative to it.
+fn places() -> Places {
+    Places { cwd: PathBuf::new(), ..environment::places() }
+}

@@ -1,0 +1,6 @@
+//! Switchboard connects any AI agent to any external MCP server: the program, and the library that
+//! other programs embed. All wiring is here; what is wired lives in the crates below.
+
+pub mod app;
+pub mod cli;
+pub mod lifecycle;
