@@ -117,9 +117,7 @@ fn by_shape(path: &Path, format: Format, root: &Node) -> Option<Dialect> {
         Dialect::Goose
     } else if spacebot::is(root) {
         Dialect::Spacebot
-    } else if map("servers") && clients::is_vscode(path, root) {
-        Dialect::VsCode
-    } else if root.get("mcp").is_some_and(|mcp| mcp.get("servers").is_some()) && has("inputs") {
+    } else if clients::is_vscode(path, root) {
         Dialect::VsCode
     } else if map("mcp") {
         Dialect::OpenCode

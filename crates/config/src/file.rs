@@ -17,21 +17,21 @@ pub(crate) enum NoText {
     /// There is no such file, though its directory is there.
     Absent,
     /// It cannot be read, or is not text.
-    Bad(Problem),
+    Bad(Box<Problem>),
 }
 
 /// Reads a file.
 pub(crate) fn read(path: &Path) -> Result<String, NoText> {
     let bytes = bytes(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if path.parent().is_none_or(is_directory) => NoText::Absent,
-        _ => NoText::Bad(unreadable(path, &error)),
+        _ => NoText::Bad(Box::new(unreadable(path, &error))),
     })?;
     if bytes.len() as u64 > MAX_BYTES {
         let message = format!("{} is larger than {} MiB", path.display(), MAX_BYTES / 1024 / 1024);
         let remedy = "No configuration is that large; is it the right file?";
-        return Err(NoText::Bad(problem(Code::FileTooLarge, message, remedy)));
+        return Err(NoText::Bad(Box::new(problem(Code::FileTooLarge, message, remedy))));
     }
-    text(path, bytes).map_err(|problem| NoText::Bad(*problem))
+    text(path, bytes).map_err(NoText::Bad)
 }
 
 /// Takes bytes for text: UTF-8, with or without a byte order mark.

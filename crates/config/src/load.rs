@@ -135,7 +135,7 @@ impl Loader {
                 let ours = candidate.named || !candidate.by_shape || self.good.contains_key(path);
                 let unheard = !candidate.named && !self.good.contains_key(path) && !path.exists();
                 if ours && !unheard {
-                    problems.push(problem);
+                    problems.push(*problem);
                 }
                 return (ours && !unheard).then(|| self.kept(path, candidate.dialect));
             }

@@ -42,7 +42,7 @@ pub fn path(path: &Path, context: &Context<'_>) -> Parsed {
     match file::read(path) {
         Ok(text) => self::text(path, &text, context),
         Err(NoText::Bad(problem)) => {
-            Parsed { dialect: context.dialect, declared: None, problems: vec![problem] }
+            Parsed { dialect: context.dialect, declared: None, problems: vec![*problem] }
         }
         Err(NoText::Absent) => {
             let problem = file::unreadable(path, &std::io::ErrorKind::NotFound.into());

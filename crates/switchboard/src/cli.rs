@@ -58,7 +58,7 @@ enum Command {
     Up(up::Up),
     Check(check::Check),
     List(list::List),
-    Add(add::Add),
+    Add(Box<add::Add>),
     Remove(remove::Remove),
     Import(import::Import),
     Schema(complete::Schema),

@@ -18,13 +18,22 @@ use crate::expand::{ClientNotation, Notation};
 use crate::syntax::{Node, Value};
 
 /// Whether a map under `servers` is VS Code's rather than ours: by the file's name and by `type`,
-/// which ours does not have.
+/// which ours does not have. Its older settings have the same under `mcp`, as opencode may.
 pub(super) fn is_vscode(path: &Path, root: &Node) -> bool {
+    let typed = |servers: &Node, words: &[&str]| {
+        let word = |entry: &Node| entry.get("type").and_then(Node::as_str).map(str::to_owned);
+        let mut words_of = servers.fields().iter().filter_map(|field| word(&field.value));
+        words_of.any(|word| words.contains(&word.as_str()))
+    };
+    let words = ["stdio", "http", "sse"];
+    if let Some(nested) = root.get("mcp").and_then(|mcp| mcp.get("servers")) {
+        return typed(nested, &words);
+    }
+    let Some(servers) = root.get("servers").filter(|servers| servers.is_map()) else {
+        return false;
+    };
     let named = path.file_name().is_some_and(|name| name == "mcp.json");
-    let servers = root.get("servers").map(Node::fields).unwrap_or_default();
-    root.get("inputs").is_some()
-        || (!servers.is_empty() && named)
-        || servers.iter().any(|server| server.value.get("type").is_some())
+    root.get("inputs").is_some() || named || typed(servers, &words)
 }
 
 /// `enabled` and `disabled`.

@@ -59,7 +59,7 @@ pub(super) fn url(template: &Template, written: &Text, report: &mut Report) {
         [Part::Literal(text)] => why_not(text),
         [Part::Literal(text), ..] if text.contains("://") => {
             // A placeholder for what is not known yet; a port needs a number.
-            let known: String = template.parts().iter().map(|part| stand_in(part)).collect();
+            let known: String = template.parts().iter().map(stand_in).collect();
             why_not(&known)
         }
         [] => Some("it is empty".to_owned()),

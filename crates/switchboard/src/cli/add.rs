@@ -121,13 +121,13 @@ impl Add {
         let entry = self.entry()?;
         let mut spec = match self.command.is_empty() && self.url.is_none() {
             false => parsed(&name, &Value::Object(entry))?,
-            true => self.from_catalog(&name, entry)?,
+            true => self.catalogued(&name, entry)?,
         };
         spec.enabled = !self.disabled;
         Ok(spec)
     }
 
-    fn from_catalog(&self, name: &ServerName, entry: Map<String, Value>) -> Result<ServerSpec> {
+    fn catalogued(&self, name: &ServerName, entry: Map<String, Value>) -> Result<ServerSpec> {
         let Some(spec) = catalog::find(name) else {
             let known: Vec<&str> = catalog::names().collect();
             bail!(

@@ -1,5 +1,12 @@
 //! Drives the real program: real files, real processes, real sockets.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "it is test code, in which a broken assumption must stop the test"
+)]
+
 mod check;
 mod context;
 mod edit;

@@ -71,6 +71,10 @@ fn toml() {
 +servers = ["a", "b", "new"]
 "#,
     );
+}
+
+#[test]
+fn toml_changes_in_place() {
     check(
         "switchboard.toml",
         TOML,

@@ -93,7 +93,7 @@ fn made() -> impl Strategy<Value = Made> {
 
 #[derive(Clone, Debug)]
 enum Act {
-    Put(ServerSpec, Vec<&'static str>, bool),
+    Put(Box<ServerSpec>, Vec<&'static str>, bool),
     Remove(&'static str),
     Enable(&'static str, bool),
 }
@@ -102,7 +102,7 @@ fn act() -> impl Strategy<Value = Act> {
     let name = || prop::sample::select(&NAMES[..]);
     let agents = prop::collection::vec(prop::sample::select(&AGENTS[..]), 0..2);
     prop_oneof![
-        3 => (server(), agents, any::<bool>()).prop_map(|(s, a, d)| Act::Put(s, a, d)),
+        3 => (server(), agents, any::<bool>()).prop_map(|(s, a, d)| Act::Put(Box::new(s), a, d)),
         2 => name().prop_map(Act::Remove),
         1 => (name(), any::<bool>()).prop_map(|(name, on)| Act::Enable(name, on)),
     ]
@@ -123,9 +123,9 @@ fn run(made: &Made, acts: &[Act]) {
         let before = facts(path, &text);
         let there = |name: &ServerName| before.servers.keys().any(|key| key.name == *name);
         let change = match act.clone() {
-            Act::Put(spec, ..) if there(&spec.name) => Change::Replace { spec },
+            Act::Put(spec, ..) if there(&spec.name) => replace(*spec),
             Act::Put(spec, agents, to_defaults) => Change::Add {
-                spec,
+                spec: *spec,
                 agents: agents.iter().map(|id| agent(id)).collect(),
                 to_defaults,
             },

@@ -9,7 +9,7 @@ fn check(format: Format, text: &str, op: Op, expected: &str) {
 }
 
 fn refused(format: Format, text: &str, op: Op) {
-    assert!(change(text, format, &[op.clone()]).is_err(), "{op:?}\n{text}");
+    assert!(change(text, format, std::slice::from_ref(&op)).is_err(), "{op:?}\n{text}");
 }
 
 #[test]
