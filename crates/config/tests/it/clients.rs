@@ -44,7 +44,7 @@ fn connect(mut spec: ServerSpec, millis: u64) -> ServerSpec {
 }
 
 fn tools(mut spec: ServerSpec, allow: &[&str], deny: &[&str]) -> ServerSpec {
-    let globs = |texts: &[&str]| texts.iter().map(|t| Pattern::parse(t).unwrap()).collect();
+    let globs = |texts: &[&str]| texts.iter().map(|t| Pattern::parse(t).expect("a glob")).collect();
     (spec.tools.allow, spec.tools.deny) = (globs(allow), globs(deny));
     spec
 }

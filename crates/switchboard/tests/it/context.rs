@@ -6,20 +6,20 @@ use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A scratch home and working directory.
-pub struct Context {
+pub(crate) struct Context {
     dir: TempDir,
     env: Vec<(String, String)>,
 }
 
 /// What a run printed.
-pub struct Ran {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Context {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["home", "work"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
@@ -28,59 +28,59 @@ impl Context {
     }
 
     /// With a file in the working directory.
-    pub fn with(self, name: &str, text: &str) -> Self {
+    pub(crate) fn with(self, name: &str, text: &str) -> Self {
         self.write(name, text);
         self
     }
 
     /// With a variable in the program's environment.
-    pub fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
     }
 
-    pub fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.dir.path().join("home")
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         self.write_at(&self.work().join(name), text);
     }
 
-    pub fn write_at(&self, path: &Path, text: &str) {
+    pub(crate) fn write_at(&self, path: &Path, text: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.work().join(name)).unwrap()
     }
 
     /// Runs the program to its end.
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let output = self.command(args).output().unwrap();
         Ran::new(&output)
     }
 
     /// Runs the program, which must succeed.
-    pub fn ok(&self, args: &[&str]) -> Ran {
+    pub(crate) fn ok(&self, args: &[&str]) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.code, 0, "{args:?}\n{}\n{}", ran.out, ran.err);
         ran
     }
 
     /// Runs the program, which must succeed and print JSON.
-    pub fn json(&self, args: &[&str]) -> serde_json::Value {
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let ran = self.ok(&[args, &["--json"]].concat());
         serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
     }
 
     /// Starts the program and leaves it running.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

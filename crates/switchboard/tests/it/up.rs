@@ -54,7 +54,7 @@ impl Drop for Hub {
     }
 }
 
-pub fn terminate(child: &Child) {
+pub(crate) fn terminate(child: &Child) {
     signal(child, "-TERM");
 }
 

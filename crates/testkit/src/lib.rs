@@ -1,0 +1,22 @@
+//! What the tests of every crate share: hostile inputs, fuzz bodies, valid examples, a clock that is
+//! turned by hand, scratch directories. Never part of the program.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "it is test code, in which a broken assumption must stop the test"
+)]
+
+pub mod clock;
+pub mod data;
+pub mod examples;
+pub mod fuzz;
+pub mod hostile;
+pub mod mutate;
+pub mod scratch;
+pub mod script;
+
+pub use clock::ManualClock;
+pub use data::{repetitions, shared};
+pub use scratch::Scratch;

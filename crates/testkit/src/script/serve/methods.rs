@@ -1,0 +1,136 @@
+//! The methods of both eras, one arm each. Never frames an answer.
+
+use serde_json::{Value, json};
+use switchboard_wire::{Era, Revision, code, meta, method};
+
+use super::dispatch::Call;
+use super::era::Refusal;
+use super::world::held;
+use super::{catalog, lists, notices, tools};
+use crate::script::fault::List;
+
+/// The outcome of a request that is in order so far.
+pub(super) fn respond(call: &Call) -> Result<Value, Refusal> {
+    let result = match call.method.as_str() {
+        method::INITIALIZE => Ok(initialize(call)),
+        method::DISCOVER => Ok(discover(call)),
+        method::PING => Ok(json!({})),
+        method::TOOLS_LIST => lists::tools(call),
+        method::RESOURCES_LIST => lists::resources(call),
+        method::TEMPLATES_LIST => lists::templates(call),
+        method::PROMPTS_LIST => lists::prompts(call),
+        method::TOOLS_CALL => tools::call(call),
+        method::RESOURCES_READ => read(call),
+        method::PROMPTS_GET => prompt(call),
+        method::COMPLETE => Ok(complete(call)),
+        method::SET_LEVEL => set_level(call),
+        method::SUBSCRIBE => Ok(watch(call)),
+        method::UNSUBSCRIBE => Ok(unwatch(call)),
+        method::LISTEN => Ok(notices::listen(call)),
+        other => Err(Refusal::gate(code::METHOD_NOT_FOUND, format!("Method not found: {other}"))),
+    };
+    result.map(|result| finished(call, result))
+}
+
+/// What the stateless era adds to every result.
+fn finished(call: &Call, mut result: Value) -> Value {
+    if call.revision.era() == Era::Session {
+        return result;
+    }
+    if result.get("resultType").is_none() {
+        result["resultType"] = "complete".into();
+    }
+    let kept = [
+        method::DISCOVER,
+        method::TOOLS_LIST,
+        method::RESOURCES_LIST,
+        method::TEMPLATES_LIST,
+        method::PROMPTS_LIST,
+        method::RESOURCES_READ,
+    ];
+    if kept.contains(&call.method.as_str()) {
+        result["ttlMs"] = 0.into();
+        result["cacheScope"] = "private".into();
+    }
+    result[meta::META][meta::SERVER_INFO] = catalog::identity(&call.world.script.name);
+    result
+}
+
+fn initialize(call: &Call) -> Value {
+    call.session.open(call.revision, call.params["capabilities"].clone());
+    json!({
+        "protocolVersion": call.revision.as_str(),
+        "capabilities": catalog::capabilities(call.revision),
+        "serverInfo": catalog::identity(&call.world.script.name),
+        "instructions": catalog::INSTRUCTIONS,
+    })
+}
+
+fn discover(call: &Call) -> Value {
+    let spoken = call.world.script.speaks.revisions().map(Revision::as_str);
+    json!({
+        "supportedVersions": spoken.collect::<Vec<_>>(),
+        "capabilities": catalog::capabilities(call.revision),
+        "instructions": catalog::INSTRUCTIONS,
+    })
+}
+
+fn read(call: &Call) -> Result<Value, Refusal> {
+    let uri = call.params["uri"].as_str().unwrap_or_default();
+    let extras = held(&call.world.extras).resources;
+    match catalog::content(uri, extras) {
+        Some(content) => Ok(json!({"contents": [content]})),
+        None => {
+            let code = match call.revision.era() {
+                Era::Session => code::RESOURCE_NOT_FOUND,
+                Era::Stateless => code::INVALID_PARAMS,
+            };
+            Err(Refusal::new(code, "Resource not found").with(json!({"uri": uri})))
+        }
+    }
+}
+
+fn prompt(call: &Call) -> Result<Value, Refusal> {
+    let name = call.params["name"].as_str().unwrap_or_default();
+    let who = call.params["arguments"]["name"].as_str();
+    let known = lists::all(call, List::Prompts).iter().any(|prompt| prompt["name"] == name);
+    let text = match (name, who) {
+        ("greet", Some(who)) => format!("Say hello to {who}."),
+        ("greet", None) => {
+            return Err(Refusal::new(code::INVALID_PARAMS, "Missing argument: name"));
+        }
+        (name, _) if known => format!("This is the prompt {name}."),
+        (name, _) => {
+            return Err(Refusal::new(code::INVALID_PARAMS, format!("Unknown prompt: {name}")));
+        }
+    };
+    let content = json!({"type": "text", "text": text});
+    Ok(json!({"description": name, "messages": [{"role": "user", "content": content}]}))
+}
+
+fn complete(call: &Call) -> Value {
+    let begun = call.params["argument"]["value"].as_str().unwrap_or_default();
+    let values: Vec<_> =
+        ["alice", "albert", "bob"].into_iter().filter(|name| name.starts_with(begun)).collect();
+    json!({"completion": {"total": values.len(), "values": values, "hasMore": false}})
+}
+
+fn set_level(call: &Call) -> Result<Value, Refusal> {
+    let Some(level) = notices::level(&call.params["level"]) else {
+        return Err(Refusal::new(code::INVALID_PARAMS, "Unknown level"));
+    };
+    *held(&call.session.log_level) = Some(level);
+    Ok(json!({}))
+}
+
+fn watch(call: &Call) -> Value {
+    let uri = call.params["uri"].as_str().unwrap_or_default();
+    held(&call.session.watched).insert(uri.to_owned());
+    json!({})
+}
+
+fn unwatch(call: &Call) -> Value {
+    let uri = call.params["uri"].as_str().unwrap_or_default();
+    held(&call.session.watched).remove(uri);
+    json!({})
+}
