@@ -12,7 +12,7 @@ use std::time::Duration;
 use switchboard_model::Code;
 
 pub(crate) use self::report::{MAX_PROBLEMS, Report, nearest};
-pub(crate) use self::secrets::secret_spans;
+pub(crate) use self::secrets::{lexical_spans, secret_spans};
 pub(crate) use self::units::{Unit, duration};
 use crate::syntax::{Field, Node, Value};
 
@@ -52,7 +52,8 @@ pub(crate) struct Fields<'n> {
     /// What the table is, for messages: "server `github`".
     what: String,
     left: Vec<&'n Field>,
-    known: BTreeSet<&'static str>,
+    /// Every key that was asked for.
+    known: Vec<&'static str>,
     pub(crate) span: Range<usize>,
 }
 
@@ -64,20 +65,13 @@ impl<'n> Fields<'n> {
             report.wrong_type(node, &what, "a table");
             return None;
         }
-        let mut left: Vec<&Field> = Vec::new();
-        let mut seen: HashMap<&str, &Field> = HashMap::new();
-        for field in node.fields() {
-            match seen.insert(&field.key, field) {
-                Some(first) => report.duplicate(field, first),
-                None => left.push(field),
-            }
-        }
-        Some(Self { what, left, known: BTreeSet::new(), span: node.span.clone() })
+        let left = once_each(node.fields(), report);
+        Some(Self { what, left, known: Vec::new(), span: node.span.clone() })
     }
 
     /// Takes a key, whatever it holds. Nothing at all (`null`) is as good as absent.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'n Field> {
-        self.known.insert(key);
+        self.known.push(key);
         let at = self.left.iter().position(|field| field.key == key)?;
         let field = self.left.remove(at);
         (!field.value.is_null()).then_some(field)
@@ -124,8 +118,8 @@ impl<'n> Fields<'n> {
             report.wrong_type(&field.value, &format!("`{key}`"), "a list of texts");
             return None;
         };
-        let what = format!("each item of `{key}`");
-        Some(items.iter().filter_map(|item| text_as(item, &what, report)).collect())
+        let what = || format!("each item of `{key}`");
+        Some(items.iter().filter_map(|item| text_as(item, what, report)).collect())
     }
 
     /// A table of texts, in its order.
@@ -135,7 +129,7 @@ impl<'n> Fields<'n> {
             return Vec::new();
         };
         let pair = |field: &&Field| {
-            let value = scalar_text(&field.value, &format!("`{key}.{}`", field.key), report)?;
+            let value = scalar_text(&field.value, || format!("`{key}.{}`", field.key), report)?;
             Some((Spanned::new(field.key.clone(), &field.key_span), value))
         };
         fields.left.iter().filter_map(pair).collect()
@@ -210,21 +204,21 @@ impl<'n> Fields<'n> {
 
 /// The text of a node, if it is one.
 pub(crate) fn text(node: &Node, key: &str, report: &mut Report) -> Option<Text> {
-    text_as(node, &format!("`{key}`"), report)
+    text_as(node, || format!("`{key}`"), report)
 }
 
-fn text_as(node: &Node, what: &str, report: &mut Report) -> Option<Text> {
+fn text_as(node: &Node, what: impl Fn() -> String, report: &mut Report) -> Option<Text> {
     match &node.value {
         Value::String(text) => Some(Spanned::new(text.clone(), &node.span)),
         _ => {
-            report.wrong_type(node, what, "a text");
+            report.wrong_type(node, &what(), "a text");
             None
         }
     }
 }
 
 /// Environment values and headers are texts, but people write `PORT: 8080` and mean it.
-fn scalar_text(node: &Node, what: &str, report: &mut Report) -> Option<Text> {
+fn scalar_text(node: &Node, what: impl Fn() -> String, report: &mut Report) -> Option<Text> {
     match &node.value {
         Value::Number(number) => Some(Spanned::new(number.clone(), &node.span)),
         Value::Bool(flag) => Some(Spanned::new(flag.to_string(), &node.span)),
@@ -235,6 +229,26 @@ fn scalar_text(node: &Node, what: &str, report: &mut Report) -> Option<Text> {
     }
 }
 
-fn join(keys: &BTreeSet<&'static str>) -> String {
-    keys.iter().copied().collect::<Vec<_>>().join(", ")
+/// The fields, those that stand there again told and left out.
+fn once_each<'n>(fields: &'n [Field], report: &mut Report) -> Vec<&'n Field> {
+    // An entry has a few keys, which are compared at once; a map of servers may have thousands.
+    const FEW: usize = 24;
+    let mut left: Vec<&Field> = Vec::with_capacity(fields.len());
+    let mut seen: HashMap<&str, &Field> = HashMap::new();
+    for field in fields {
+        let first = match fields.len() <= FEW {
+            true => left.iter().copied().find(|known| known.key == field.key),
+            false => seen.insert(&field.key, field),
+        };
+        match first {
+            Some(first) => report.duplicate(field, first),
+            None => left.push(field),
+        }
+    }
+    left
+}
+
+fn join(keys: &[&'static str]) -> String {
+    let keys: BTreeSet<&str> = keys.iter().copied().collect();
+    keys.into_iter().collect::<Vec<_>>().join(", ")
 }

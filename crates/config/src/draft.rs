@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use switchboard_model::{
     Auth, Code, HttpKind, HttpSpec, Limits, SecretTemplate, ServerName, ServerSpec, Start,
-    StdioSpec, Template, Timing, ToolFilter, Transport,
+    StdioSpec, Template, TemplateError, Timing, ToolFilter, Transport,
 };
 
 use crate::decode::{Report, Spanned, Text};
@@ -128,7 +128,12 @@ pub(crate) fn template(text: &Text, notation: &Notation, report: &mut Report) ->
         Ok(template) => Some(template),
         Err(error) => {
             let remedy = "Write `${NAME}` or `${NAME:-default}`; `$${` stands for `${` itself.";
-            report.error(Code::BadInterpolation, &text.span, error.to_string(), remedy);
+            // Not what stands there, which may be a part of a password.
+            let message = match error {
+                TemplateError::Unclosed { .. } => "`${` is not closed by `}`",
+                TemplateError::NotAName { .. } => "between `${` and `}` stands no variable's name",
+            };
+            report.error(Code::BadInterpolation, &text.span, message, remedy);
             None
         }
     }

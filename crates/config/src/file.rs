@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use switchboard_model::{Code, Place, Problem, Severity, Source};
 
+use crate::decode::lexical_spans;
+
 /// Larger than any configuration, and than the largest client's file that holds one among other
 /// things (Claude Code keeps its history in the same file).
 pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -42,7 +44,7 @@ pub(crate) fn text(path: &Path, mut bytes: Vec<u8>) -> Result<String, Box<Proble
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
-        let source = Arc::new(Source::new(path, &lossy, &[]));
+        let source = Arc::new(Source::new(path, &lossy, lexical_spans));
         let wide =
             error.as_bytes().starts_with(b"\xFF\xFE") || error.as_bytes().starts_with(b"\xFE\xFF");
         let message = match wide {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchboard_model::{Code, Problem, Source};
 
 use crate::declared::Declared;
-use crate::decode::{Report, secret_spans};
+use crate::decode::{Report, lexical_spans, secret_spans};
 use crate::dialect::{self, Dialect, Reading};
 use crate::file::{self, NoText};
 use crate::syntax::{self, Format, SyntaxError};
@@ -64,17 +64,17 @@ pub fn bytes(path: &Path, bytes: Vec<u8>, context: &Context<'_>) -> Parsed {
 /// Reads a text.
 pub fn text(path: &Path, text: &str, context: &Context<'_>) -> Parsed {
     let format = context.format.unwrap_or_else(|| Format::of(path));
+    let source = Arc::new(Source::new(path, text, move |text| secrets(text, format)));
     let tree = match syntax::parse(text, format) {
         Ok(tree) => tree,
         Err(errors) => {
-            let mut report = Report::new(Arc::new(Source::new(path, text, &[])));
+            let mut report = Report::new(source);
             errors.iter().for_each(|error| complain(error, format, &mut report));
             let problems = report.into_problems();
             return Parsed { dialect: context.dialect, declared: None, problems };
         }
     };
-    let secrets = secret_spans(&tree.root, text);
-    let mut report = Report::new(Arc::new(Source::new(path, text, &secrets)));
+    let mut report = Report::new(source);
     tree.complaints.iter().for_each(|error| complain(error, format, &mut report));
     let Some(dialect) = context.dialect.or_else(|| dialect::detect(path, format, &tree.root))
     else {
@@ -87,10 +87,16 @@ pub fn text(path: &Path, text: &str, context: &Context<'_>) -> Parsed {
 
 /// The text with its secrets masked, for showing.
 pub fn masked(path: &Path, text: &str) -> String {
-    let secrets = syntax::parse(text, Format::of(path))
-        .map(|tree| secret_spans(&tree.root, text))
-        .unwrap_or_default();
-    Source::new(path, text, &secrets).text().to_owned()
+    let format = Format::of(path);
+    Source::new(path, text, move |text| secrets(text, format)).text().to_owned()
+}
+
+/// Where a text's secrets are, as far as it can be read.
+fn secrets(text: &str, format: Format) -> Vec<std::ops::Range<usize>> {
+    match syntax::parse(text, format) {
+        Ok(tree) => secret_spans(&tree.root, text),
+        Err(_) => lexical_spans(text),
+    }
 }
 
 fn unknown(path: &Path, mut report: Report) -> Parsed {

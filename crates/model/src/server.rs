@@ -1,6 +1,7 @@
 //! A server as it is declared, whatever the file, page or call that declared it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use crate::mask;
@@ -68,13 +69,7 @@ impl ServerSpec {
     /// What it connects to, in one line for people, with secrets masked.
     pub fn target(&self) -> String {
         match &self.transport {
-            Transport::Stdio(stdio) => {
-                let words: Vec<String> = std::iter::once(&stdio.command)
-                    .chain(&stdio.args)
-                    .map(Template::source)
-                    .collect();
-                mask::command_line(words.iter().map(String::as_str))
-            }
+            Transport::Stdio(stdio) => stdio.line(),
             Transport::Http(http) => mask::url(&http.url.source()),
         }
     }
@@ -101,7 +96,7 @@ impl Transport {
 }
 
 /// A command to start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StdioSpec {
     /// The program, found through PATH unless it is a path.
     pub command: Template,
@@ -111,6 +106,24 @@ pub struct StdioSpec {
     pub env: BTreeMap<String, SecretTemplate>,
     /// Where it runs.
     pub cwd: Option<Template>,
+}
+
+impl StdioSpec {
+    /// The command and its arguments in one line, with secrets masked.
+    fn line(&self) -> String {
+        let words = std::iter::once(&self.command).chain(&self.args);
+        let words: Vec<String> = words.map(Template::source).collect();
+        mask::command_line(words.iter().map(String::as_str))
+    }
+}
+
+/// The arguments as one line: whether a word is a secret depends on the option before it.
+impl fmt::Debug for StdioSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command: _, args: _, env, cwd } = self;
+        let mut shown = f.debug_struct("StdioSpec");
+        shown.field("line", &self.line()).field("env", env).field("cwd", cwd).finish()
+    }
 }
 
 /// A URL to speak to.

@@ -13,7 +13,7 @@ pub struct Source {
     path: PathBuf,
     /// The file's own text, which never leaves here.
     raw: Box<str>,
-    secrets: Vec<Range<usize>>,
+    secrets: Box<FindSecrets>,
     /// Made when something is first shown, which for a good file is never.
     shown: OnceLock<Shown>,
 }
@@ -26,15 +26,23 @@ struct Shown {
     ascii: bool,
 }
 
+/// Finds the places of a text that must not be shown.
+type FindSecrets = dyn Fn(&str) -> Vec<Range<usize>> + Send + Sync;
+
 impl Source {
-    /// Takes a text in. What `secrets` point at, and words that look like secrets, are masked.
-    pub fn new(path: impl Into<PathBuf>, text: &str, secrets: &[Range<usize>]) -> Self {
-        let (raw, secrets) = (text.into(), secrets.to_vec());
+    /// Takes a text in. What `secrets` finds in it, and words that look like secrets, are masked;
+    /// it is asked when something is first shown.
+    pub fn new(
+        path: impl Into<PathBuf>,
+        text: &str,
+        secrets: impl Fn(&str) -> Vec<Range<usize>> + Send + Sync + 'static,
+    ) -> Self {
+        let (raw, secrets) = (text.into(), Box::new(secrets));
         Self { path: path.into(), raw, secrets, shown: OnceLock::new() }
     }
 
     fn shown(&self) -> &Shown {
-        self.shown.get_or_init(|| Shown::new(&self.raw, &self.secrets))
+        self.shown.get_or_init(|| Shown::new(&self.raw, &(self.secrets)(&self.raw)))
     }
 
     /// Where the text came from.
@@ -113,7 +121,7 @@ impl Shown {
 
 impl PartialEq for Source {
     fn eq(&self, other: &Self) -> bool {
-        self.path == other.path && self.raw == other.raw && self.secrets == other.secrets
+        self.path == other.path && self.raw == other.raw
     }
 }
 

@@ -226,7 +226,8 @@ impl Part {
 /// What a person may see: words that look like secrets are masked.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&mask::text(&self.source()))
+        let source = self.source();
+        f.write_str(&if source.contains("://") { mask::url(&source) } else { mask::text(&source) })
     }
 }
 

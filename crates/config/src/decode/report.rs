@@ -94,7 +94,9 @@ impl Report {
         self.server.is_some() && here.any(Problem::is_error)
     }
 
+    /// The problems, in the order of the file.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.span.start));
         if self.left_out > 0 {
             let left_out = std::mem::take(&mut self.left_out);
             let last = self.problems.pop().map(|last| last.place.map_or(0..0, |place| place.span));
@@ -143,7 +145,7 @@ pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) 
         .into_iter()
         .filter(|candidate| candidate.len() <= 64)
         .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(score, _)| *score > 0.8)
+        .filter(|(score, _)| *score > 0.85)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }

@@ -1,9 +1,13 @@
 //! Finds the places of a file that must not be shown: the values of environments, headers and keys
 //! that are named like secrets. Variables in them stay readable.
 
+mod lexical;
+
 use std::ops::Range;
 
 use switchboard_model::mask;
+
+pub(crate) use self::lexical::lexical_spans;
 
 use crate::syntax::{Node, Value};
 
@@ -47,9 +51,10 @@ fn walk(node: &Node, text: &str, inside: Inside, found: &mut Vec<Range<usize>>) 
                 literal_parts(raw, node.span.start, found);
             }
         }
-        Value::String(value) if value.contains("://") => {
+        Value::String(value) if value.contains("://") || value.contains(" -") => {
             if let Some(raw) = text.get(node.span.clone()) {
                 url_secrets(raw, node.span.start, found);
+                line_secrets(raw, node.span.start, found);
             }
         }
         _ => {}
@@ -58,13 +63,15 @@ fn walk(node: &Node, text: &str, inside: Inside, found: &mut Vec<Range<usize>>) 
 
 fn holds_secrets(key: &str, value: &Node) -> bool {
     match value.value {
-        Value::Map(_) => {
-            let key = key.to_ascii_lowercase();
-            matches!(key.as_str(), "env" | "envs" | "environment") || key.ends_with("headers")
-        }
-        // `bearer_token_env_var` and its like name a variable, which is no secret.
-        _ => mask::is_secret_key(key) && !key.to_ascii_lowercase().ends_with("env_var"),
+        Value::Map(_) => is_holder(key),
+        _ => is_secret_key(key),
     }
+}
+
+/// `bearer_token_env_var` and its like name a variable, which is no secret; `key` is `auth`'s.
+fn is_secret_key(key: &str) -> bool {
+    let names_variable = key.to_ascii_lowercase().ends_with("env_var");
+    (mask::is_secret_key(key) && !names_variable) || key == "key"
 }
 
 /// Whether a word of a command line is a secret, and how much of it is not: what follows
@@ -80,6 +87,12 @@ fn argument(before: Option<&str>, item: &Node) -> Option<usize> {
     // The quote that the text begins with is not part of the word.
     let name = word.split_once('=').map(|(name, _)| name).filter(|name| option(name))?;
     Some(name.len() + 2)
+}
+
+/// Whether a table of this name is an environment or headers.
+fn is_holder(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    matches!(key.as_str(), "env" | "envs" | "environment") || key.ends_with("headers")
 }
 
 /// Everything but quotes, `Bearer ` and `${VARIABLE}`.
@@ -110,6 +123,21 @@ fn literal_parts(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
     }
 }
 
+/// What follows `--api-key` in a command that is a whole line.
+fn line_secrets(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
+    let option = |word: &str| word.starts_with('-') && mask::is_secret_key(word);
+    let mut hide = false;
+    for word in raw.split_whitespace() {
+        let start = word.as_ptr() as usize - raw.as_ptr() as usize;
+        match word.split_once('=').filter(|(name, _)| option(name)) {
+            Some((name, value)) => literal_parts(value, offset + start + name.len() + 1, found),
+            None if hide && !word.starts_with('-') => literal_parts(word, offset + start, found),
+            None => {}
+        }
+        hide = option(word) && !word.contains('=');
+    }
+}
+
 /// The password and the query of a URL.
 fn url_secrets(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
     let Some(scheme) = raw.find("://").map(|n| n + 3) else { return };
@@ -124,8 +152,12 @@ fn url_secrets(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
         for pair in raw[query..end].split_inclusive('&') {
             let start = pair.as_ptr() as usize - raw.as_ptr() as usize;
             if let Some(equals) = pair.find('=') {
-                literal_parts(&pair[equals + 1..], offset + start + equals + 1, found);
+                let value = pair[equals + 1..].trim_end_matches('&');
+                literal_parts(value, offset + start + equals + 1, found);
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
