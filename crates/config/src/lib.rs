@@ -18,6 +18,7 @@ pub mod merge;
 pub mod parse;
 pub mod schema;
 pub mod shape;
+pub mod show;
 pub mod syntax;
 pub mod watch;
 

@@ -141,11 +141,14 @@ fn line_secrets(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
 /// The password and the query of a URL.
 fn url_secrets(raw: &str, offset: usize, found: &mut Vec<Range<usize>>) {
     let Some(scheme) = raw.find("://").map(|n| n + 3) else { return };
-    let authority = raw[scheme..].find(['/', '?', '#']).map_or(raw.len(), |n| scheme + n);
+    let authority =
+        raw[scheme..].find(['/', '?', '#', '"', '\'']).map_or(raw.len(), |n| scheme + n);
     if let Some(at) = raw[scheme..authority].rfind('@')
         && let Some(colon) = raw[scheme..scheme + at].find(':')
     {
         found.push(offset + scheme + colon + 1..offset + scheme + at);
+    } else if let Some(colon) = mask::lost_password(&raw[scheme..authority]) {
+        found.push(offset + scheme + colon..offset + authority);
     }
     if let Some(query) = raw.find('?') {
         let end = raw.trim_end_matches(['"', '\'']).len();

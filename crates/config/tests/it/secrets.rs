@@ -257,7 +257,11 @@ fn nor_of_a_file_with_broken_neighbours() {
 #[test]
 fn nor_of_a_file_with_wrong_values() {
     for (dialect, format, text) in FILES {
-        for tree in mutate::replaced(&tree(&planted(text), *format)) {
+        // Without its option, nothing tells that a word of a command is a secret.
+        let text =
+            text.replace("\"--api-key\", \"CANARY\"", "").replace(", \"--token\", \"CANARY\"", "");
+        let text = text.replace(", ,", ",");
+        for tree in mutate::replaced(&tree(&planted(&text), *format)) {
             silent(*dialect, Format::Json, tree.to_string().as_bytes());
         }
     }

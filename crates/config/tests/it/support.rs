@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use switchboard_config::merge::{self, Input, Merged};
 use switchboard_config::parse::{self, Context, Parsed};
+use switchboard_config::show::{self, Paint};
 use switchboard_config::{Dialect, check};
 use switchboard_model::{
-    Desired, HttpKind, HttpSpec, IfMissing, Place, Problem, Secret, SecretTemplate, ServerKey,
-    ServerName, ServerSpec, StdioSpec, Template, Transport,
+    Desired, HttpKind, HttpSpec, IfMissing, Problem, Secret, SecretTemplate, ServerKey, ServerName,
+    ServerSpec, StdioSpec, Template, Transport,
 };
 use switchboard_testkit::fuzz::{map_templates, name};
 
@@ -139,28 +140,7 @@ pub(crate) fn environment<'a>(
 
 /// What a person sees of a problem, without colours.
 pub(crate) fn render(problem: &Problem) -> String {
-    let mut text =
-        format!("{}[{}]: {}\n", problem.severity.as_str(), problem.code, problem.message);
-    if let Some(place) = &problem.place {
-        point(&mut text, place, "");
-    }
-    if let Some((place, label)) = &problem.related {
-        point(&mut text, place, label);
-    }
-    text.push_str(&format!("  = help: {}\n", problem.remedy));
-    text
-}
-
-fn point(text: &mut String, place: &Place, label: &str) {
-    let (line, column) = place.line_column();
-    let shown = place.source.line(line);
-    let marked = place.source.text().get(place.span.clone()).unwrap_or_default();
-    let width = marked.lines().next().unwrap_or_default().chars().count().max(1);
-    text.push_str(&format!("  --> {place}\n   |\n{line:2} | {shown}\n   | "));
-    text.push_str(
-        &format!("{}{} {label}", " ".repeat(column - 1), "^".repeat(width)).trim_end_matches(' '),
-    );
-    text.push('\n');
+    show::render(problem, Paint::Plain) + "\n"
 }
 
 /// What a person sees of several.

@@ -1,8 +1,8 @@
 //! Problems as people and scripts read them.
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
-use switchboard_model::{Place, Problem, Severity};
+use switchboard_config::show::{self, Paint};
+use switchboard_model::{Place, Problem};
 
 use super::out::{Out, count};
 
@@ -11,7 +11,7 @@ pub(super) fn print(problems: &[Problem], out: &Out) {
     let mut sorted: Vec<&Problem> = problems.iter().collect();
     sorted.sort_by_key(|problem| problem.severity);
     for problem in sorted {
-        out.note(render(problem));
+        out.note(show::render(problem, Paint::Coloured));
         out.note("");
     }
 }
@@ -26,33 +26,6 @@ pub(super) fn summary(problems: &[Problem]) -> String {
         (n, 0) => count(n, "error"),
         (e, w) => format!("{} and {}", count(e, "error"), count(w, "warning")),
     }
-}
-
-/// A problem as a compiler would show it: what, where, the line itself underlined, what to do.
-pub(super) fn render(problem: &Problem) -> String {
-    let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let paths: Vec<(String, &Place, Option<&str>)> = problem
-        .place
-        .iter()
-        .map(|place| (place, None))
-        .chain(problem.related.iter().map(|(place, label)| (place, Some(label.as_str()))))
-        .map(|(place, label)| (place.source.path().display().to_string(), place, label))
-        .collect();
-    let title = level.primary_title(problem.message.as_str()).id(problem.code.as_str());
-    let snippets = paths.iter().map(|(path, place, label)| {
-        let (line, span) = place.excerpt();
-        let annotation = match label {
-            None => AnnotationKind::Primary.span(span),
-            Some(label) => AnnotationKind::Context.span(span).label(*label),
-        };
-        let (number, _) = place.line_column();
-        Snippet::source(line).path(path.as_str()).line_start(number).annotation(annotation)
-    });
-    let group = title.elements(snippets).element(Level::HELP.message(problem.remedy.as_str()));
-    Renderer::styled().render(&[group])
 }
 
 /// A problem for scripts, the API and the page.

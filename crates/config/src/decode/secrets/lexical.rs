@@ -31,19 +31,10 @@ pub(crate) fn lexical_spans(text: &str) -> Vec<Range<usize>> {
         for (at, _) in line.match_indices("://") {
             let end = line[at..].find([' ', '"', '\'', '\n']).map_or(line.len(), |n| at + n);
             url_secrets(&line[at..end], start + at, &mut found);
-            found.extend(half_a_password(&line[at + 3..end], start + at + 3));
         }
         start += line.len();
     }
     found
-}
-
-/// What stands behind the colon of a URL that may have lost its `@`, unless it is a port.
-fn half_a_password(url: &str, offset: usize) -> Option<Range<usize>> {
-    let authority = url.split(['/', '?', '#']).next().unwrap_or_default();
-    let (user, password) = authority.split_once(':')?;
-    let port = password.bytes().all(|b| b.is_ascii_digit()) || password.contains('@');
-    (!port).then(|| offset + user.len() + 1..offset + authority.len())
 }
 
 /// The words of a line, with where each begins.

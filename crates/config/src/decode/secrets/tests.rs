@@ -26,6 +26,7 @@ fn of_a_file_that_can_be_read() {
         "url = \"https://u:hunter2@x.example/mcp?k=hunter2&v=${V}\"",
         "url = \"https://u:*******@x.example/mcp?k=*******&v=${V}\"",
     );
+    check("s.toml", "url = \"http://localhost:3001\"", "url = \"http://localhost:3001\"");
     check(
         "s.toml",
         "args = [\"--api-key\", \"hunter2\", \"--token=hunter2\", \"-y\"]",
