@@ -61,6 +61,9 @@ impl<'n> Fields<'n> {
     /// Opens a table. Anything else is a wrong type, and keys that stand twice are told.
     pub(crate) fn of(node: &'n Node, what: impl Into<String>, report: &mut Report) -> Option<Self> {
         let what = what.into();
+        if matches!(node.value, Value::Twice) {
+            return None;
+        }
         if !node.is_map() {
             report.wrong_type(node, &what, "a table");
             return None;
@@ -223,7 +226,7 @@ fn scalar_text(node: &Node, what: impl Fn() -> String, report: &mut Report) -> O
         Value::Number(number) => Some(Spanned::new(number.clone(), &node.span)),
         Value::Bool(flag) => Some(Spanned::new(flag.to_string(), &node.span)),
         Value::Null => None,
-        Value::String(_) | Value::List(_) | Value::Map(_) | Value::Date => {
+        Value::String(_) | Value::List(_) | Value::Map(_) | Value::Date | Value::Twice => {
             text_as(node, what, report)
         }
     }

@@ -60,6 +60,8 @@ pub(crate) enum Value {
     Map(Vec<Field>),
     /// A date, which nothing here wants.
     Date,
+    /// A table that stands twice, of which nobody knows which half is meant. It has been told.
+    Twice,
 }
 
 /// A key and its value. A map may have the same key twice; whoever reads it complains.
@@ -146,6 +148,7 @@ impl Node {
             Value::List(_) => "a list",
             Value::Map(_) => "a table",
             Value::Date => "a date",
+            Value::Twice => "a table that stands twice",
         }
     }
 }

@@ -56,6 +56,15 @@ fn a_broken_entry_keeps_its_own_and_the_others_move_on() {
 }
 
 #[test]
+fn a_table_that_stands_twice_is_neither_half() {
+    let mut scene = Scene::new(GOOD);
+    scene.loader.load();
+    let twice = format!("{GOOD}[servers.a]\nargs = [\"more\"]\n");
+    assert_eq!(commands(&scene.load(&twice)), ["a=one", "b=one"], "as it was");
+    assert_eq!(commands(&Scene::new(&twice).loader.load()), ["b=one"], "never good");
+}
+
+#[test]
 fn what_was_never_good_is_closed() {
     let mut scene = Scene::new("");
     let text = "[servers.a]\ncommand = \"x\"\n[agents.cto]\nserver = [\"a\"]\n[[policy]]\nserver = \"[\"\naction = \"allow\"\n[defaults]\nservers = 5\n";

@@ -9,6 +9,7 @@ fn shown(node: &Node) -> String {
         Value::Number(number) => number.clone(),
         Value::String(text) => format!("{text:?}"),
         Value::Date => "date".into(),
+        Value::Twice => "twice".into(),
         Value::List(items) => {
             format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(" "))
         }
@@ -76,6 +77,8 @@ fn broken_texts() {
     check(Format::Yaml, "[a]: 1\n", "syntax@0");
     check(Format::Toml, "a = \nb = 2\nc = ]", "syntax@4 syntax@15");
     check(Format::Toml, "a = 1\na = 2\n", "{a:1}");
+    check(Format::Toml, "[s.a]\nx = 1\n[s.a]\ny = 1\n[s.b]\nz = 1\n", "{s:{a:twice b:{z:1}}}");
+    check(Format::Toml, "[s.'a.b']\nx = 1\n[ s . \"a.b\" ] # again\ny = 1\n", "{s:{a.b:twice}}");
 }
 
 #[test]

@@ -17,8 +17,33 @@ pub(super) fn parse(text: &str) -> Result<Tree, Vec<SyntaxError>> {
         return Err(complaints);
     }
     let span = table.span();
-    let fields = map(table.into_inner(), 0).map_err(|error| vec![error])?;
+    let mut fields = map(table.into_inner(), 0).map_err(|error| vec![error])?;
+    for complaint in &complaints {
+        if let Some(path) = header(text, complaint.span.start) {
+            void(&mut fields, &path);
+        }
+    }
     Ok(Tree { root: Node { span, value: Value::Map(fields) }, complaints })
+}
+
+/// The path of the table whose header, `[a.b]`, stands on this line.
+fn header(text: &str, at: usize) -> Option<Vec<String>> {
+    let start = text[..at].rfind('\n').map_or(0, |n| n + 1);
+    let line = text[start..].lines().next()?.trim();
+    let inner = line.strip_prefix('[')?.rsplit_once(']')?.0;
+    let keys = toml_edit::Key::parse(inner).ok()?;
+    Some(keys.iter().map(|key| key.get().to_owned()).collect())
+}
+
+/// The reader puts the halves of a table that stands twice together, which nobody has asked for.
+fn void(fields: &mut [Field], path: &[String]) {
+    let Some((first, rest)) = path.split_first() else { return };
+    let Some(field) = fields.iter_mut().find(|field| field.key == *first) else { return };
+    match &mut field.value.value {
+        value if rest.is_empty() => *value = Value::Twice,
+        Value::Map(inner) => void(inner, rest),
+        _ => {}
+    }
 }
 
 fn complaint(error: &toml::de::Error) -> SyntaxError {
@@ -30,7 +55,7 @@ fn complaint(error: &toml::de::Error) -> SyntaxError {
             true => "this name stands here for the second time".into(),
             false => error.message().to_owned(),
         },
-        remedy: duplicate.then(|| "Remove or rename one of them; the first one counts.".into()),
+        remedy: duplicate.then(|| "Remove or rename one of them.".into()),
     }
 }
 

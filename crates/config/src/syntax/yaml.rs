@@ -217,7 +217,7 @@ fn measure(node: &Node) -> (usize, usize) {
             (1 + keys, most(fields.iter().map(|field| &field.value)))
         }
         Value::String(text) | Value::Number(text) => (1 + text.len() / TEXT_PER_NODE, None),
-        Value::Null | Value::Bool(_) | Value::Date => (1, None),
+        Value::Null | Value::Bool(_) | Value::Date | Value::Twice => (1, None),
     };
     let (weight, depth) = inner.unwrap_or_default();
     (own + weight, depth + usize::from(inner.is_some()))
@@ -237,7 +237,7 @@ fn key_text(node: &Node) -> Option<String> {
         Value::String(text) | Value::Number(text) => Some(text.clone()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null => Some("null".into()),
-        Value::List(_) | Value::Map(_) | Value::Date => None,
+        Value::List(_) | Value::Map(_) | Value::Date | Value::Twice => None,
     }
 }
 
