@@ -66,19 +66,23 @@ fn missing(spec: &ServerSpec, dialect: Option<Dialect>, env: Env<'_>) -> Vec<(St
     found
 }
 
-/// Where the variable stands: the first mention of it after the server's name.
+/// Where the variable stands: the first mention of it after the server's name, as a variable if
+/// there is one and as a plain word (Codex's and goose's way) if not.
 fn pointed_at(entry: &Place, name: &str) -> Place {
     let text = entry.source.text();
     let start = entry.span.start;
     let is_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-    let stands = |at: &usize| {
-        let before = at.checked_sub(1).map(|i| text.as_bytes()[i]);
-        let after = text.as_bytes().get(at + name.len());
-        matches!(before, Some(b'{' | b'$' | b':' | b'"' | b'.' | b' '))
-            && !after.is_some_and(|b| is_name(*b))
+    let mentions: Vec<usize> = text[start..]
+        .match_indices(name)
+        .map(|(i, _)| start + i)
+        .filter(|at| !text.as_bytes().get(at + name.len()).is_some_and(|b| is_name(*b)))
+        .take(100)
+        .collect();
+    let before = |at: usize| at.checked_sub(1).map(|i| text.as_bytes()[i]);
+    let stands = |marks: &[u8]| {
+        mentions.iter().copied().find(|at| before(*at).is_some_and(|b| marks.contains(&b)))
     };
-    let found = text[start..].match_indices(name).map(|(i, _)| start + i).find(stands);
-    match found {
+    match stands(b"{$:").or_else(|| stands(b"\"'. ")) {
         Some(at) => Place { source: entry.source.clone(), span: at..at + name.len() },
         None => entry.clone(),
     }

@@ -96,12 +96,12 @@ impl Add {
         };
         let diff = diff::masked(&path, &edited);
         out.line(&diff);
-        let verb = match (self.dry_run, self.replace) {
-            (true, _) => "Nothing was written: this is a dry run. It would be",
-            (false, true) => "Replaced",
-            (false, false) => "Added",
-        };
-        out.line(format!("{GOOD}{verb}{GOOD:#} `{name}` in {}.", path.display()));
+        let path_shown = path.display();
+        out.line(match (self.dry_run, self.replace) {
+            (true, _) => format!("Nothing was written to {path_shown}: this is a dry run."),
+            (false, true) => format!("{GOOD}Replaced{GOOD:#} `{name}` in {path_shown}."),
+            (false, false) => format!("{GOOD}Added{GOOD:#} `{name}` to {path_shown}."),
+        });
         if literal {
             out.note(
                 "A value was written into the file as it is. If it is a secret, write '${NAME}' \

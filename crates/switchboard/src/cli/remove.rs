@@ -60,8 +60,11 @@ impl Remove {
         }
         for (path, diff, notes) in &changed {
             out.line(diff);
-            let verb = if self.dry_run { "Would be removed:" } else { "Removed" };
-            out.line(format!("{GOOD}{verb}{GOOD:#} `{name}` from {}.", path.display()));
+            let path = path.display();
+            out.line(match self.dry_run {
+                true => format!("Nothing was written to {path}: this is a dry run."),
+                false => format!("{GOOD}Removed{GOOD:#} `{name}` from {path}."),
+            });
             notes.iter().for_each(|note| out.note(format!("Note: {note}.")));
         }
         let files: Vec<_> = changed.iter().map(|(path, ..)| path).collect();
