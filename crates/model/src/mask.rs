@@ -31,10 +31,20 @@ pub fn url(url: &str) -> String {
             Some((name, password)) if !is_variable(password) => format!("{name}:{MASK}@{host}"),
             _ => authority.to_owned(),
         },
-        None => authority.to_owned(),
+        None => match lost_password(authority) {
+            Some(at) => format!("{}{MASK}", &authority[..at]),
+            None => authority.to_owned(),
+        },
     };
     let query: Vec<String> = query.split('&').map(parameter).collect();
     format!("{scheme}://{authority}{}{}{}", text(path), query.join("&"), text(fragment))
+}
+
+/// Where in a URL's authority without `@` a password may begin: behind a colon that no port follows.
+pub fn lost_password(authority: &str) -> Option<usize> {
+    let (host, port) = authority.split_once(':').filter(|_| !authority.starts_with('['))?;
+    let fine = port.bytes().all(|b| b.is_ascii_digit()) || port.starts_with("${");
+    (!fine).then_some(host.len() + 1)
 }
 
 fn parameter(pair: &str) -> String {

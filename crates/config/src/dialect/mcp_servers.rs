@@ -173,18 +173,19 @@ fn server(
     clients::switches(&mut fields, &mut draft, report);
     clients::call_timeout(&mut fields, "timeout", quirks.timeout, &mut draft, report);
     clients::filters(&mut fields, &mut draft, report);
-    draft.auth = clients::oauth(&mut fields, report);
+    draft.auth = clients::oauth(&mut fields, &quirks.notation, report);
     draft.description = fields.text("description", report).map(|text| text.value);
     required(&mut fields, report);
-    clients::unsupported(&mut fields, &["envFile"], report);
+    clients::unsupported(&mut fields, &["envFile", "headersHelper"], report);
     fields.skip(&IGNORED);
     fields.finish(Unknown::Warning, report);
     draft.build(name, &quirks.notation, report).filter(|_| report.errors() == before)
 }
 
 /// What clients write for themselves alone.
-const IGNORED: [&str; 26] = [
+const IGNORED: [&str; 27] = [
     "alwaysAllow",
+    "alwaysLoad",
     "authProviderType",
     "autoApprove",
     "deferTools",

@@ -49,13 +49,13 @@ fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<Server
     }
     call_timeout(&mut fields, "tool_timeout_sec", Unit::Seconds, &mut draft, report);
     filters(&mut fields, &mut draft, report);
-    let oauth = oauth(&mut fields, report);
+    let notation = Notation::Client(ClientNotation::default());
+    let oauth = oauth(&mut fields, &notation, report);
     draft.auth = bearer(&mut fields, report).or(oauth);
     required(&mut fields, report);
     unsupported(&mut fields, &["bearer_token", "http_headers_helper"], report);
     fields.skip(&IGNORED);
     fields.finish(Unknown::Warning, report);
-    let notation = Notation::Client(ClientNotation::default());
     draft.build(name, &notation, report).filter(|_| report.errors() == before)
 }
 

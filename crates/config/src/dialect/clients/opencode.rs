@@ -58,9 +58,9 @@ fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<Server
     draft.headers = fields.pairs("headers", report);
     timeout(&mut fields, field, &mut draft, report);
     switches(&mut fields, &mut draft, report);
-    draft.auth = oauth(&mut fields, report);
-    fields.finish(Unknown::Warning, report);
     let notation = Notation::Client(ClientNotation { braces: true, ..ClientNotation::default() });
+    draft.auth = oauth(&mut fields, &notation, report);
+    fields.finish(Unknown::Warning, report);
     draft.build(name, &notation, report).filter(|_| report.errors() == before)
 }
 

@@ -54,9 +54,9 @@ fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<Server
     draft.headers = fields.pairs("headers", report);
     switches(&mut fields, &mut draft, report);
     call_timeout(&mut fields, "timeout", Unit::Seconds, &mut draft, report);
-    draft.auth = oauth(&mut fields, report);
+    let notation = Notation::Client(ClientNotation::default());
+    draft.auth = oauth(&mut fields, &notation, report);
     fields.skip(&["settings", "source", "remote"]);
     fields.finish(Unknown::Warning, report);
-    let notation = Notation::Client(ClientNotation::default());
     draft.build(name, &notation, report).filter(|_| report.errors() == before)
 }

@@ -124,7 +124,9 @@ fn in_map(spec: &ServerSpec) -> Map<String, Value> {
     }
     set("timeout", json!(spec.timing.call.as_millis() as u64));
     set("disabled", json!(!spec.enabled));
-    set("includeTools", globs(&spec.tools.allow));
+    if !spec.tools.allow.is_empty() {
+        set("includeTools", globs(&spec.tools.allow));
+    }
     set("excludeTools", globs(&spec.tools.deny));
     if let Some(description) = &spec.description {
         set("description", json!(description));
@@ -213,7 +215,9 @@ fn codex(spec: &ServerSpec) -> Map<String, Value> {
     set("enabled", json!(spec.enabled));
     set("startup_timeout_sec", json!(spec.timing.connect.as_secs_f64()));
     set("tool_timeout_sec", json!(spec.timing.call.as_secs_f64()));
-    set("enabled_tools", globs(&spec.tools.allow));
+    if !spec.tools.allow.is_empty() {
+        set("enabled_tools", globs(&spec.tools.allow));
+    }
     set("disabled_tools", globs(&spec.tools.deny));
     entry
 }

@@ -228,7 +228,7 @@ fn tools() -> impl Strategy<Value = ToolFilter> {
 
 /// Some way to authenticate that goes with the transport.
 fn auth(choice: u64, transport: &Transport, secret: SecretTemplate) -> Auth {
-    let key = (choice % 2 == 0).then_some(secret);
+    let key = choice.is_multiple_of(2).then_some(secret);
     match (choice % 11, transport) {
         (1, Transport::Http(_)) => Auth::Bearer { token: key },
         (2, Transport::Http(_)) => {

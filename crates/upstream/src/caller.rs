@@ -1,0 +1,61 @@
+//! Who makes a call, and what a server may ask of them meanwhile. Only the port: whoever calls
+//! brings the other side of it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use switchboard_wire::{Json, JsonBuf};
+
+use crate::error::RpcError;
+
+/// A future that can be kept in a table.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The client behind a call: what a server asks back goes here, and what it tells about the call.
+pub trait ClientPort: Send + Sync {
+    /// What the client can do, as it declared it; servers are told.
+    fn capabilities(&self) -> Json<'_> {
+        Json::EMPTY
+    }
+
+    /// Answers a request of the server: `elicitation/create`, `sampling/createMessage` or
+    /// `roots/list`. The call's time does not run while the answer is awaited.
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>>;
+
+    /// Takes note of something about the call: `notifications/progress` under the caller's own
+    /// token, or `notifications/message`. Must not wait.
+    fn notify(&self, method: &str, params: JsonBuf) {
+        let _ = (method, params);
+    }
+}
+
+/// What becomes of a result that asks back (`input_required`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// The port is asked, and the call is repeated with the answers.
+    #[default]
+    Ask,
+    /// The caller gets it as it is, and repeats the call by itself.
+    PassOn,
+}
+
+/// Who makes a call.
+#[derive(Clone, Default)]
+pub struct Caller {
+    /// The client, if somebody is there to be asked.
+    pub port: Option<Arc<dyn ClientPort>>,
+    /// What becomes of a result that asks back.
+    pub inputs: Inputs,
+}
+
+impl Caller {
+    /// Somebody who can be asked.
+    pub fn with_port(port: Arc<dyn ClientPort>) -> Self {
+        Self { port: Some(port), inputs: Inputs::Ask }
+    }
+}

@@ -1,0 +1,259 @@
+//! What a server offers: every page of every list, within bounds, byte for byte as it came. Never
+//! judges what is offered beyond whether it can be used at all.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use switchboard_model::{Counts, ToolFilter};
+use switchboard_wire::header::{ParamHeader, param_headers};
+use switchboard_wire::types::entry::Entry;
+use switchboard_wire::types::{Page, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+use switchboard_wire::{Era, JsonBuf, code, method, write};
+
+use crate::channel::{Channel, Kinds};
+use crate::error::CallError;
+use crate::peer::Peer;
+use crate::pulse::Patience;
+use crate::transport::{Headers, Link};
+
+/// How much of a list is taken; what is beyond is left out, and said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) pages: usize,
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+}
+
+pub(crate) const BOUNDS: Bounds = Bounds { pages: 1000, entries: 50_000, bytes: 64 * 1024 * 1024 };
+
+/// Everything that a server lists, before its filter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Listing {
+    tools: Vec<ToolEntry>,
+    resources: Vec<ResourceEntry>,
+    templates: Vec<TemplateEntry>,
+    prompts: Vec<PromptEntry>,
+}
+
+/// What a server offers, in its own order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalog {
+    /// Tools that its filter lets through.
+    pub tools: Vec<ToolEntry>,
+    /// Resources.
+    pub resources: Vec<ResourceEntry>,
+    /// Families of resources.
+    pub templates: Vec<TemplateEntry>,
+    /// Prompts.
+    pub prompts: Vec<PromptEntry>,
+    mirrored: HashMap<String, Vec<ParamHeader>>,
+}
+
+impl Catalog {
+    /// The part of a listing that the filter lets through.
+    pub(crate) fn of(listing: &Listing, filter: &ToolFilter) -> Self {
+        let tools: Vec<ToolEntry> =
+            listing.tools.iter().filter(|tool| filter.offers(&tool.name)).cloned().collect();
+        let mirrored = tools.iter().filter_map(|tool| {
+            let headers = param_headers(tool.input_schema()).ok()?;
+            (!headers.is_empty()).then(|| (tool.name.clone(), headers))
+        });
+        Self {
+            mirrored: mirrored.collect(),
+            tools,
+            resources: listing.resources.clone(),
+            templates: listing.templates.clone(),
+            prompts: listing.prompts.clone(),
+        }
+    }
+
+    /// How much there is.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            tools: self.tools.len(),
+            resources: self.resources.len(),
+            templates: self.templates.len(),
+            prompts: self.prompts.len(),
+        }
+    }
+
+    /// The arguments of a tool that are mirrored in headers.
+    pub(crate) fn mirrored(&self, tool: &str) -> &[ParamHeader] {
+        self.mirrored.get(tool).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Reads the lists of `kinds` anew; the others stay as they are in `before`.
+pub(crate) async fn load(
+    channel: &Arc<Channel>,
+    peer: &Peer,
+    before: &Listing,
+    kinds: Kinds,
+    patience: Patience,
+) -> Result<Listing, CallError> {
+    let has = |kind, name: &str| kinds.has(kind) && peer.capabilities.has(&[name]);
+    let reader = Reader { channel, peer, patience, bounds: BOUNDS };
+    let mut listing = before.clone();
+    if has(Kinds::TOOLS, "tools") {
+        listing.tools = reader.list(method::TOOLS_LIST).await?;
+        reader.drop_unusable(&mut listing.tools);
+    }
+    if has(Kinds::RESOURCES, "resources") {
+        listing.resources = reader.optional(method::RESOURCES_LIST).await?;
+        listing.templates = reader.optional(method::TEMPLATES_LIST).await?;
+    }
+    if has(Kinds::PROMPTS, "prompts") {
+        listing.prompts = reader.optional(method::PROMPTS_LIST).await?;
+    }
+    Ok(listing)
+}
+
+struct Reader<'a> {
+    channel: &'a Arc<Channel>,
+    peer: &'a Peer,
+    patience: Patience,
+    bounds: Bounds,
+}
+
+impl Reader<'_> {
+    /// A list whose absence costs nothing but itself.
+    async fn optional<T: Entry + Keyed>(&self, method: &str) -> Result<Vec<T>, CallError> {
+        match self.list(method).await {
+            Err(
+                error @ (CallError::Rpc(_) | CallError::Malformed(_) | CallError::TimedOut { .. }),
+            ) => {
+                // Many servers with resources have no templates, and say so by an error.
+                if !matches!(&error, CallError::Rpc(rpc) if rpc.code == code::METHOD_NOT_FOUND) {
+                    self.channel.journal.remark(&format!("{method} failed: {error}"));
+                }
+                Ok(Vec::new())
+            }
+            other => other,
+        }
+    }
+
+    async fn list<T: Entry + Keyed>(&self, method: &str) -> Result<Vec<T>, CallError> {
+        let mut gathered = Gathered { bounds: self.bounds, ..Gathered::default() };
+        let mut cursor: Option<String> = None;
+        loop {
+            let params = write::object(|params| {
+                if let Some(cursor) = &cursor {
+                    params.text("cursor", cursor);
+                }
+            });
+            let params = self.peer.own(params.as_json());
+            let headers = match self.peer.era() {
+                Era::Session => Headers::default(),
+                Era::Stateless => Headers::mirror(self.peer.revision, method, None, &[]),
+            };
+            let answer = self.channel.ask(method, params.as_json(), headers, self.patience).await?;
+            // A copy of its own size: the answer shares a buffer with whatever came with it.
+            let answer = JsonBuf::from(answer.as_json());
+            let page = Page::<T>::read(&answer)
+                .map_err(|error| CallError::Malformed(error.to_string()))?;
+            let next = gathered.take(page, answer.as_json().as_bytes().len());
+            for remark in gathered.remarks.drain(..) {
+                self.channel.journal.remark(&format!("{method}: {remark}"));
+            }
+            match next {
+                Some(next) => cursor = Some(next),
+                None => return Ok(gathered.entries),
+            }
+        }
+    }
+
+    /// Over HTTP, a tool whose mirrored arguments break the rules cannot be called.
+    fn drop_unusable(&self, tools: &mut Vec<ToolEntry>) {
+        if self.peer.era() != Era::Stateless || !matches!(self.channel.link(), Link::Http(_)) {
+            return;
+        }
+        tools.retain(|tool| match param_headers(tool.input_schema()) {
+            Ok(_) => true,
+            Err(error) => {
+                let remark = format!("the tool `{}` is left out: {error}", tool.name);
+                self.channel.journal.remark(&remark);
+                false
+            }
+        });
+    }
+}
+
+/// What an entry is found by.
+pub(crate) trait Keyed {
+    fn key(&self) -> &str;
+}
+
+macro_rules! keyed {
+    ($($type:ident $field:ident),*) => {
+        $(impl Keyed for $type {
+            fn key(&self) -> &str {
+                &self.$field
+            }
+        })*
+    };
+}
+
+keyed!(ToolEntry name, ResourceEntry uri, TemplateEntry uri_template, PromptEntry name);
+
+/// The pages of one list so far.
+pub(crate) struct Gathered<T> {
+    pub(crate) entries: Vec<T>,
+    pub(crate) remarks: Vec<String>,
+    pub(crate) bounds: Bounds,
+    keys: HashSet<String>,
+    cursors: HashSet<String>,
+    pages: usize,
+    bytes: usize,
+}
+
+impl<T> Default for Gathered<T> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            remarks: Vec::new(),
+            bounds: BOUNDS,
+            keys: HashSet::new(),
+            cursors: HashSet::new(),
+            pages: 0,
+            bytes: 0,
+        }
+    }
+}
+
+impl<T: Keyed> Gathered<T> {
+    /// Takes a page and says which one to read next.
+    pub(crate) fn take(&mut self, page: Page<T>, size: usize) -> Option<String> {
+        self.pages += 1;
+        self.bytes += size;
+        for dropped in page.dropped {
+            let name = dropped.name.map(|name| format!(" `{name}`")).unwrap_or_default();
+            let text = format!("entry {}{name} is left out: {}", dropped.index, dropped.flaw);
+            self.remarks.push(text);
+        }
+        for entry in page.entries {
+            if self.entries.len() == self.bounds.entries {
+                self.remarks.push(format!("only the first {} are taken", self.bounds.entries));
+                return None;
+            }
+            match self.keys.insert(entry.key().to_owned()) {
+                true => self.entries.push(entry),
+                false => {
+                    self.remarks.push(format!("`{}` is there twice; the first counts", entry.key()))
+                }
+            }
+        }
+        let next = page.next_cursor?;
+        if self.pages >= self.bounds.pages || self.bytes >= self.bounds.bytes {
+            self.remarks.push(format!("it has no end; {} pages are taken", self.pages));
+            return None;
+        }
+        if !self.cursors.insert(next.clone()) {
+            self.remarks.push("its pages go in a circle".to_owned());
+            return None;
+        }
+        Some(next)
+    }
+}

@@ -1,0 +1,112 @@
+//! The table of requests under way. Its lock is held for a look-up, never across a wait.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use switchboard_wire::JsonBuf;
+use tokio::sync::oneshot;
+
+use crate::caller::ClientPort;
+use crate::error::CallError;
+use crate::pulse::Pulse;
+
+type Answer = Result<JsonBuf, CallError>;
+
+/// Which request a message has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Related {
+    /// It came on the stream of that request.
+    To(u64),
+    /// It came on a stream that all share.
+    Unknown,
+}
+
+/// Who waits, and what they want to hear meanwhile.
+#[derive(Clone, Default)]
+pub(crate) struct Waiting {
+    /// The client behind the request.
+    pub(crate) port: Option<Arc<dyn ClientPort>>,
+    /// The client's own progress token.
+    pub(crate) token: Option<JsonBuf>,
+}
+
+/// A request under way.
+pub(super) struct Pending {
+    answer: oneshot::Sender<Answer>,
+    pub(super) pulse: Arc<Pulse>,
+    pub(super) waiting: Waiting,
+}
+
+impl Pending {
+    pub(super) fn new(pulse: Arc<Pulse>, waiting: Waiting) -> (Self, AnswerReceiver) {
+        let (answer, receiver) = oneshot::channel();
+        (Self { answer, pulse, waiting }, receiver)
+    }
+
+    pub(super) fn answer(self, answer: Answer) {
+        // Whoever waited may have gone this very moment.
+        let _ = self.answer.send(answer);
+    }
+}
+
+pub(super) type AnswerReceiver = oneshot::Receiver<Answer>;
+
+/// All requests under way; closed once, for ever.
+#[derive(Default)]
+pub(super) struct Table(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    rows: HashMap<u64, Pending>,
+    closed: bool,
+}
+
+impl Table {
+    /// `false` if the table is closed.
+    pub(super) fn insert(&self, id: u64, pending: Pending) -> bool {
+        let mut table = self.lock();
+        if !table.closed {
+            table.rows.insert(id, pending);
+        }
+        !table.closed
+    }
+
+    pub(super) fn remove(&self, id: u64) -> Option<Pending> {
+        self.lock().rows.remove(&id)
+    }
+
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.lock().rows.contains_key(&id)
+    }
+
+    /// The pulse and the client of a request.
+    pub(super) fn find(&self, id: u64) -> Option<(Arc<Pulse>, Waiting)> {
+        self.lock().rows.get(&id).map(|row| (row.pulse.clone(), row.waiting.clone()))
+    }
+
+    /// The only request with a client behind it, if there is exactly one.
+    pub(super) fn only_client(&self) -> Option<u64> {
+        let table = self.lock();
+        let mut clients = table.rows.iter().filter(|(_, row)| row.waiting.port.is_some());
+        match (clients.next(), clients.next()) {
+            (Some((id, _)), None) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Answers everything with `error`, and takes nothing more.
+    pub(super) fn close(&self, error: &CallError) {
+        let rows = {
+            let mut table = self.lock();
+            table.closed = true;
+            std::mem::take(&mut table.rows)
+        };
+        for pending in rows.into_values() {
+            pending.answer(Err(error.clone()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

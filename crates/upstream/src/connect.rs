@@ -1,0 +1,244 @@
+//! From a resolved declaration to a server that has introduced itself, whatever it speaks. Never
+//! decides when to try again.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_model::{HttpKind, Resolved, ResolvedTransport, Secret, ServerKey, ServerSpec};
+use switchboard_wire::Era;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::channel::Channel;
+use crate::context::Context;
+use crate::era::{self, Verdict};
+use crate::error::{CallError, ConnectError};
+use crate::handshake::{Found, discover, initialize};
+use crate::journal::Journal;
+use crate::peer::Peer;
+use crate::pulse::Patience;
+use crate::transport::stdio::{self, Launch, Process};
+use crate::transport::{http, sse};
+
+/// How long a child has to answer the probe before it is thrown away.
+const PROBE: Duration = Duration::from_secs(3);
+/// The same for one behind a program that may have to download it first.
+const PROBE_DOWNLOAD: Duration = Duration::from_secs(20);
+/// A child that is quiet for so long is given up.
+const SILENCE: Duration = Duration::from_secs(5 * 60);
+/// The end of all patience with one that talks and never answers.
+const PATIENCE: Patience = Patience::of(Duration::from_secs(30 * 60));
+
+/// A server that has introduced itself.
+pub(crate) struct Established {
+    pub(crate) channel: Arc<Channel>,
+    pub(crate) process: Option<Process>,
+    pub(crate) peer: Peer,
+}
+
+/// What is connected to.
+pub(crate) struct Attempt<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) key: &'a ServerKey,
+    pub(crate) spec: &'a ServerSpec,
+    pub(crate) journal: &'a Arc<Journal>,
+    pub(crate) tasks: &'a TaskTracker,
+    /// Ends everything that the attempt has opened.
+    pub(crate) scope: &'a CancellationToken,
+}
+
+/// Connects. What it started is stopped when it fails or is dropped; `tasks` tells when.
+pub(crate) async fn establish(
+    attempt: &Attempt<'_>,
+    resolved: &Resolved,
+) -> Result<Established, ConnectError> {
+    let target = era::target(resolved);
+    let known = attempt.context.memory.get(&target);
+    let (kind, made) = match &resolved.transport {
+        ResolvedTransport::Stdio { command, args, env, cwd } => {
+            let launch = Launch {
+                command,
+                args,
+                env,
+                cwd: cwd.as_ref(),
+                grace: attempt.spec.timing.stop_grace,
+            };
+            (None, by_stdio(attempt, &launch, known.as_ref()).await)
+        }
+        ResolvedTransport::Http { kind, url, headers } => {
+            let limit = attempt.spec.timing.connect;
+            let made = by_http(attempt, *kind, url, headers, known.as_ref());
+            match tokio::time::timeout(limit, made).await {
+                Ok(Ok((kind, made))) => (Some(kind), Ok(made)),
+                Ok(Err(error)) => (None, Err(error)),
+                Err(_) => (None, Err(ConnectError::TimedOut(limit))),
+            }
+        }
+    };
+    match &made {
+        Ok(made) => {
+            let server = made.peer.title();
+            let verdict = Verdict { era: made.peer.era(), kind, server };
+            if known.as_ref() != Some(&verdict) {
+                attempt.context.memory.set(&target, verdict);
+            }
+        }
+        // What was known may be what misled us.
+        Err(ConnectError::Handshake { .. } | ConnectError::Revision(_)) if known.is_some() => {
+            attempt.context.memory.forget(&target);
+        }
+        Err(_) => {}
+    }
+    made
+}
+
+impl Attempt<'_> {
+    fn open(&self, launch: &Launch<'_>) -> Result<(Arc<Channel>, Process), ConnectError> {
+        stdio::open(self, launch)
+    }
+
+    async fn session(
+        &self,
+        channel: Arc<Channel>,
+        process: Process,
+    ) -> Result<Established, ConnectError> {
+        let peer = alive(&process, initialize(&channel, &self.context.identity, PATIENCE)).await?;
+        Ok(Established { channel, process: Some(process), peer })
+    }
+}
+
+async fn by_stdio(
+    attempt: &Attempt<'_>,
+    launch: &Launch<'_>,
+    known: Option<&Verdict>,
+) -> Result<Established, ConnectError> {
+    let (channel, process) = attempt.open(launch)?;
+    if known.is_some_and(|verdict| verdict.era == Era::Session) {
+        return attempt.session(channel, process).await;
+    }
+    let identity = &attempt.context.identity;
+    let mut probe = std::pin::pin!(discover(&channel, identity, PATIENCE));
+    let limit = if known.is_some() { SILENCE } else { probe_limit(launch.command.expose()) };
+    let asked =
+        tokio::time::timeout(limit, alive(&process, async { Ok((&mut probe).await) })).await;
+    match asked {
+        Ok(Ok(Ok(Found::Stateless(peer)))) => {
+            Ok(Established { channel: channel.clone(), process: Some(process), peer: *peer })
+        }
+        Ok(Ok(Ok(Found::Session))) => match attempt.session(channel.clone(), process).await {
+            // Some bear the probe and die of what follows it.
+            Err(ConnectError::Handshake { source: CallError::Lost { .. }, .. }) => {
+                let (channel, process) = attempt.open(launch)?;
+                attempt.session(channel, process).await
+            }
+            made => made,
+        },
+        // Some die of the probe itself.
+        Ok(Ok(Err(CallError::Lost { .. }))) => {
+            let (channel, process) = attempt.open(launch)?;
+            attempt.session(channel, process).await
+        }
+        Ok(Ok(Err(error))) => Err(ConnectError::handshake("server/discover", error)),
+        Ok(Err(error)) => Err(error),
+        Err(_) => {
+            attempt.journal.remark("no answer to the first question; another process is asked");
+            let (second, other) = attempt.open(launch)?;
+            tokio::select! {
+                // The first one was only slow.
+                found = &mut probe => match found {
+                    Ok(Found::Stateless(peer)) => {
+                        Ok(Established { channel: channel.clone(), process: Some(process), peer: *peer })
+                    }
+                    Ok(Found::Session) | Err(_) => attempt.session(second, other).await,
+                },
+                made = initialize(&second, identity, PATIENCE) => {
+                    let peer = made?;
+                    Ok(Established { channel: second, process: Some(other), peer })
+                }
+                () = silence(&other) => Err(ConnectError::Silent(SILENCE)),
+            }
+        }
+    }
+}
+
+fn probe_limit(command: &str) -> Duration {
+    let name = std::path::Path::new(command).file_stem().and_then(|name| name.to_str());
+    match name {
+        Some(
+            "npx" | "uvx" | "uv" | "bunx" | "pnpm" | "pnpx" | "yarn" | "pipx" | "docker" | "podman"
+            | "deno" | "go" | "cargo" | "dnx",
+        ) => PROBE_DOWNLOAD,
+        _ => PROBE,
+    }
+}
+
+/// Waits for `work` as long as the process gives signs of life.
+async fn alive<T>(
+    process: &Process,
+    work: impl Future<Output = Result<T, ConnectError>>,
+) -> Result<T, ConnectError> {
+    tokio::select! {
+        biased;
+        made = work => made,
+        () = silence(process) => Err(ConnectError::Silent(SILENCE)),
+    }
+}
+
+async fn silence(process: &Process) {
+    loop {
+        let quiet = process.quiet();
+        if quiet >= SILENCE {
+            return;
+        }
+        tokio::time::sleep(SILENCE - quiet).await;
+    }
+}
+
+async fn by_http(
+    attempt: &Attempt<'_>,
+    kind: HttpKind,
+    url: &Secret,
+    headers: &[(String, Secret)],
+    known: Option<&Verdict>,
+) -> Result<(HttpKind, Established), ConnectError> {
+    let stored = attempt.context.gate.headers(attempt.key, attempt.spec).await;
+    let endpoint = http::Endpoint::new(attempt.context, url, headers, &stored)?;
+    let identity = &attempt.context.identity;
+    let patience = Patience::of(attempt.spec.timing.connect);
+    let known_sse = known.is_some_and(|verdict| verdict.kind == Some(HttpKind::Sse));
+    if kind == HttpKind::Sse || known_sse {
+        let channel = sse::open(attempt, &endpoint).await?;
+        let peer = initialize(&channel, identity, patience).await?;
+        return Ok((HttpKind::Sse, Established { channel, process: None, peer }));
+    }
+    let channel = http::open(attempt, &endpoint);
+    if known.is_none_or(|verdict| verdict.era == Era::Stateless) {
+        match discover(&channel, identity, patience).await {
+            Ok(Found::Stateless(peer)) => {
+                let made = Established { channel, process: None, peer: *peer };
+                return Ok((HttpKind::Streamable, made));
+            }
+            Ok(Found::Session) => {}
+            // Anything but a refusal of the request as such says nothing about the era.
+            Err(error) if !http::is_refusal(&error) => {
+                return Err(ConnectError::handshake("server/discover", error));
+            }
+            Err(_) => {}
+        }
+    }
+    match initialize(&channel, identity, patience).await {
+        Ok(peer) => {
+            http::listen(&channel);
+            Ok((HttpKind::Streamable, Established { channel, process: None, peer }))
+        }
+        Err(ConnectError::Handshake { step, source }) if http::is_refusal(&source) => {
+            let channel = sse::open(attempt, &endpoint)
+                .await
+                .map_err(|_| ConnectError::Handshake { step, source })?;
+            let peer = initialize(&channel, identity, patience).await?;
+            Ok((HttpKind::Sse, Established { channel, process: None, peer }))
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,234 @@
+//! A live session with one server: calls go through here, side by side, each with its own limits.
+
+mod compose;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use switchboard_model::{Limits, ServerKey, Timing};
+use switchboard_wire::peek::{self, ResultType};
+use switchboard_wire::types::InputRequired;
+use switchboard_wire::{Era, Json, JsonBuf, method};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout};
+
+use crate::caller::{Caller, Inputs};
+use crate::catalog::Catalog;
+use crate::channel::{Channel, Outgoing, Waiting};
+use crate::error::CallError;
+use crate::peer::Peer;
+use crate::pulse::Patience;
+use crate::transport::{Headers, Link};
+
+/// How often a server may ask back within one call.
+const ROUNDS: usize = 16;
+
+/// A live session with one server.
+pub struct Connection {
+    key: ServerKey,
+    peer: Peer,
+    pub(crate) channel: Arc<Channel>,
+    pub(crate) catalog: Arc<ArcSwap<Catalog>>,
+    settings: ArcSwap<Settings>,
+    permits: Semaphore,
+    excess: AtomicUsize,
+    in_flight: AtomicU32,
+    served: AtomicU64,
+    start: Instant,
+    last_used: AtomicU64,
+}
+
+/// What can change while the session lives.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) timing: Timing,
+    pub(crate) limits: Limits,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        key: ServerKey,
+        peer: Peer,
+        channel: Arc<Channel>,
+        catalog: Arc<ArcSwap<Catalog>>,
+        settings: Settings,
+    ) -> Self {
+        let permits = Semaphore::new(settings.limits.max_in_flight as usize);
+        Self {
+            key,
+            peer,
+            channel,
+            catalog,
+            settings: ArcSwap::from_pointee(settings),
+            permits,
+            excess: AtomicUsize::new(0),
+            in_flight: AtomicU32::new(0),
+            served: AtomicU64::new(0),
+            start: Instant::now(),
+            last_used: AtomicU64::new(0),
+        }
+    }
+
+    /// Whose session it is.
+    pub fn key(&self) -> &ServerKey {
+        &self.key
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Makes a request and returns its result as it came. Waits for its turn if `max_in_flight`
+    /// are under way; progress extends its time; dropped, it is cancelled.
+    pub async fn call(
+        &self,
+        method: &str,
+        params: Option<Json<'_>>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let settings = self.settings.load_full();
+        let limit = settings.limits.max_in_flight;
+        let turn = timeout(settings.timing.call, self.permits.acquire()).await;
+        let Ok(Ok(permit)) = turn else { return Err(CallError::Busy { limit }) };
+        let _use = self.used(permit);
+        let patience = Patience { quiet: settings.timing.call, total: settings.timing.call_total };
+        let mut again: Option<JsonBuf> = None;
+        for _ in 0..ROUNDS {
+            let sent = again.as_ref().map(JsonBuf::as_json).or(params);
+            let result = self.once(method, sent, caller, patience).await?;
+            let answered = match (&caller.port, caller.inputs) {
+                (Some(port), Inputs::Ask)
+                    if peek::result_type(result.as_json()) == ResultType::InputRequired =>
+                {
+                    let asked = InputRequired::read(result.as_json());
+                    compose::answers(&**port, sent.unwrap_or(Json::EMPTY), &asked).await?
+                }
+                _ => {
+                    self.served.fetch_add(1, Ordering::Relaxed);
+                    return Ok(result);
+                }
+            };
+            again = Some(answered);
+        }
+        Err(CallError::Malformed(format!("it asked back {ROUNDS} times")))
+    }
+
+    async fn once(
+        &self,
+        name: &str,
+        params: Option<Json<'_>>,
+        caller: &Caller,
+        patience: Patience,
+    ) -> Result<JsonBuf, CallError> {
+        let token = params.and_then(peek::progress_token).map(JsonBuf::from);
+        let wanted = compose::Wanted {
+            peer: &self.peer,
+            capabilities: caller.port.as_deref().map_or(Json::EMPTY, |port| port.capabilities()),
+            // Without a token no progress comes, and without progress a long call would die.
+            progress: token.is_some() || name == method::TOOLS_CALL,
+        };
+        let headers = self.headers(name, params);
+        let waiting = Waiting { port: caller.port.clone(), token };
+        let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
+        self.channel.request(Outgoing { method: name, params, headers, patience, waiting }).await
+    }
+
+    fn headers(&self, name: &str, params: Option<Json<'_>>) -> Headers {
+        match (self.peer.era(), self.channel.link()) {
+            (Era::Stateless, Link::Http(_)) => {
+                let catalog = self.catalog.load();
+                let tool = match name {
+                    method::TOOLS_CALL => params.and_then(|params| params.get("name")?.string()),
+                    _ => None,
+                };
+                let mirrored = tool.as_deref().map_or(&[][..], |tool| catalog.mirrored(tool));
+                Headers::mirror(self.peer.revision, name, params, mirrored)
+            }
+            _ => Headers::default(),
+        }
+    }
+
+    /// Asks whether it is still there: `ping`, or the stateless era's equal.
+    pub async fn check(&self, limit: Duration) -> Result<Duration, CallError> {
+        let began = Instant::now();
+        let name = match self.peer.era() {
+            Era::Session => method::PING,
+            Era::Stateless => method::DISCOVER,
+        };
+        let params = self.peer.own(Json::EMPTY);
+        let headers = self.headers(name, None);
+        let patience = Patience::of(limit);
+        match self.channel.ask(name, params.as_json(), headers, patience).await {
+            // Whoever refuses to answer is there to do so.
+            Ok(_) | Err(CallError::Rpc(_) | CallError::Throttled { .. }) => Ok(began.elapsed()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies other limits to the calls that come.
+    pub(crate) fn adjust(&self, settings: Settings) {
+        let (old, new) = (self.settings.load().limits.max_in_flight, settings.limits.max_in_flight);
+        self.settings.store(Arc::new(settings));
+        if new > old {
+            self.permits.add_permits((new - old) as usize);
+        } else {
+            // Those that are in use are taken back when their calls end.
+            let free = self.permits.forget_permits((old - new) as usize);
+            self.excess.fetch_add((old - new) as usize - free, Ordering::Relaxed);
+        }
+    }
+
+    /// Calls under way.
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Calls that were answered.
+    pub fn served(&self) -> u64 {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// Answers that nobody waited for: late ones, and second ones.
+    pub fn stray_answers(&self) -> u64 {
+        self.channel.stray()
+    }
+
+    /// How long nobody has called.
+    pub(crate) fn idle(&self) -> Duration {
+        match self.in_flight() {
+            0 => {
+                let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
+                self.start.elapsed().saturating_sub(last)
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn used<'c>(&'c self, permit: SemaphorePermit<'c>) -> Use<'c> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        Use { connection: self, permit: Some(permit) }
+    }
+}
+
+/// A call under way.
+struct Use<'c> {
+    connection: &'c Connection,
+    permit: Option<SemaphorePermit<'c>>,
+}
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        let connection = self.connection;
+        let now = u64::try_from(connection.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        connection.last_used.store(now, Ordering::Relaxed);
+        connection.in_flight.fetch_sub(1, Ordering::Relaxed);
+        let take = |excess: usize| excess.checked_sub(1);
+        let taken = connection.excess.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        if let (Ok(_), Some(permit)) = (taken, self.permit.take()) {
+            permit.forget();
+        }
+    }
+}

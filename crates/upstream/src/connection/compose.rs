@@ -1,0 +1,87 @@
+//! The small edits that a request gets on its way: whose progress it is, what the era wants said,
+//! and the answers to what the server asked back. Everything else stays byte for byte.
+
+use switchboard_wire::types::InputRequired;
+use switchboard_wire::{Edit, Era, Json, JsonBuf, code, meta, method, rewrite, write};
+
+use crate::caller::ClientPort;
+use crate::error::{CallError, RpcError};
+use crate::peer::Peer;
+
+/// What a request has to say about itself.
+pub(super) struct Wanted<'a> {
+    pub(super) peer: &'a Peer,
+    pub(super) capabilities: Json<'a>,
+    pub(super) progress: bool,
+}
+
+impl Wanted<'_> {
+    /// Appends the params of the request with that id.
+    pub(super) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        params: Option<Json<'_>>,
+        id: u64,
+    ) -> Result<(), CallError> {
+        let params = params.unwrap_or(Json::EMPTY);
+        let progress = match self.progress {
+            true => Edit::number(meta::PROGRESS_TOKEN, id),
+            false => Edit::remove(meta::PROGRESS_TOKEN),
+        };
+        match self.peer.era() {
+            Era::Session => {
+                let inside = [
+                    progress,
+                    Edit::remove(meta::PROTOCOL_VERSION),
+                    Edit::remove(meta::CLIENT_CAPABILITIES),
+                    Edit::remove(meta::CLIENT_INFO),
+                    Edit::remove(meta::LOG_LEVEL),
+                ];
+                rewrite::edit(out, params, &[Edit::inside(meta::META, &inside)])?;
+            }
+            Era::Stateless => {
+                let inside = [
+                    progress,
+                    Edit::text(meta::PROTOCOL_VERSION, self.peer.revision.as_str()),
+                    Edit::set(meta::CLIENT_CAPABILITIES, self.capabilities),
+                    Edit::default(meta::CLIENT_INFO, self.peer.client.as_json()),
+                ];
+                rewrite::edit(out, params, &[Edit::inside(meta::META, &inside)])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Asks the client everything that the server wants to know, one after another, and returns the params
+/// of the repeated call.
+pub(super) async fn answers(
+    port: &dyn ClientPort,
+    params: Json<'_>,
+    asked: &InputRequired<'_>,
+) -> Result<JsonBuf, CallError> {
+    let mut answers = Vec::with_capacity(asked.requests.len());
+    for request in &asked.requests {
+        let known = matches!(
+            &*request.method,
+            method::ELICIT | method::CREATE_MESSAGE | method::ROOTS_LIST
+        );
+        if !known {
+            let text =
+                format!("the server asked for `{}`, which nobody can answer", request.method);
+            return Err(RpcError::new(code::INTERNAL_ERROR, &text).into());
+        }
+        let answer = port.request(&request.method, request.params.map(JsonBuf::from)).await?;
+        answers.push((&*request.key, answer));
+    }
+    let responses = write::object(|responses| {
+        for (key, answer) in &answers {
+            responses.raw(key, answer.as_json());
+        }
+    });
+    let state = match asked.request_state {
+        Some(state) => Edit::set("requestState", state),
+        None => Edit::remove("requestState"),
+    };
+    Ok(rewrite::edited(params, &[Edit::set("inputResponses", responses.as_json()), state])?)
+}

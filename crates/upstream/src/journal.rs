@@ -1,0 +1,163 @@
+//! What a server said lately, within a bound, and the events that tell of it, within a rate.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use switchboard_model::{EventKind, LogLine, LogSource, ServerKey};
+
+use crate::bus::Bus;
+
+/// Longer texts are cut.
+const LONGEST: usize = 4096;
+/// Events at once, and per second after that; the ring takes everything.
+const BURST: f64 = 100.0;
+const PER_SECOND: f64 = 20.0;
+
+/// The last lines of one server.
+pub(crate) struct Journal {
+    server: ServerKey,
+    bus: Bus,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    lines: VecDeque<LogLine>,
+    bytes: usize,
+    limit: usize,
+    tokens: f64,
+    filled: Instant,
+    unsaid: u64,
+}
+
+impl Journal {
+    pub(crate) fn new(server: ServerKey, bus: Bus, limit: u64) -> Self {
+        let filled = bus.clock().monotonic();
+        let inner = Inner {
+            lines: VecDeque::new(),
+            bytes: 0,
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            tokens: BURST,
+            filled,
+            unsaid: 0,
+        };
+        Self { server, bus, inner: Mutex::new(inner) }
+    }
+
+    /// Takes a line in.
+    pub(crate) fn push(&self, source: LogSource, text: &[u8]) {
+        let text = shown(text);
+        if text.is_empty() {
+            return;
+        }
+        let line = LogLine { source, text };
+        let events = self.lock().take(line, self.bus.clock().monotonic());
+        for line in events {
+            self.bus.send(&self.server, EventKind::ServerLog(line));
+        }
+    }
+
+    /// A remark of the hub's own.
+    pub(crate) fn remark(&self, text: &str) {
+        self.push(LogSource::Hub, text.as_bytes());
+    }
+
+    /// How many bytes are kept from now on.
+    pub(crate) fn resize(&self, limit: u64) {
+        let mut inner = self.lock();
+        inner.limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        inner.shrink();
+    }
+
+    /// The newest lines, oldest first.
+    pub(crate) fn last(&self, count: usize) -> Vec<LogLine> {
+        let inner = self.lock();
+        inner.lines.iter().skip(inner.lines.len().saturating_sub(count)).cloned().collect()
+    }
+
+    /// The newest line of standard error.
+    pub(crate) fn last_words(&self) -> Option<String> {
+        let inner = self.lock();
+        let stderr = inner.lines.iter().rev().find(|line| line.source == LogSource::Stderr);
+        stderr.map(|line| line.text.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Keeps the line and says which events tell of it.
+    fn take(&mut self, line: LogLine, now: Instant) -> Vec<LogLine> {
+        self.bytes += line.text.len();
+        self.lines.push_back(line.clone());
+        self.shrink();
+        let passed = now.saturating_duration_since(self.filled).as_secs_f64();
+        self.filled = now;
+        self.tokens = (self.tokens + passed * PER_SECOND).min(BURST);
+        if self.tokens < 1.0 {
+            self.unsaid += 1;
+            return Vec::new();
+        }
+        self.tokens -= 1.0;
+        let mut events = Vec::new();
+        if self.unsaid > 0 {
+            let text = format!("… {} more lines are in its log", std::mem::take(&mut self.unsaid));
+            events.push(LogLine { source: LogSource::Hub, text });
+        }
+        events.push(line);
+        events
+    }
+
+    fn shrink(&mut self) {
+        while self.bytes > self.limit {
+            let Some(line) = self.lines.pop_front() else { break };
+            self.bytes -= line.text.len();
+        }
+    }
+}
+
+/// Text for a person: cut, and without what would move a terminal's cursor.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]);
+    let mut shown: String =
+        text.trim_end().chars().filter(|c| !c.is_control() || *c == '\t').collect();
+    if bytes.len() > LONGEST {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use switchboard_model::ServerName;
+    use switchboard_testkit::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn a_ring_and_a_rate() {
+        let clock = Arc::new(ManualClock::new());
+        let bus = Bus::new(clock.clone());
+        let mut events = bus.listen();
+        let key = ServerKey::global(ServerName::parse("s").unwrap());
+        let journal = Journal::new(key, bus, 1000);
+        for n in 0..500 {
+            journal.push(LogSource::Stderr, format!("line {n:03}\x1b[2J").as_bytes());
+        }
+        let kept = journal.last(1000);
+        assert_eq!((kept.len(), kept[0].text.as_str()), (90, "line 410[2J"));
+        let mut told = || std::iter::from_fn(|| events.try_recv().ok()).count();
+        assert_eq!(told(), 100);
+        clock.advance(Duration::from_secs(1));
+        journal.remark("x");
+        assert_eq!(told(), 2);
+        assert_eq!(journal.last_words().unwrap(), "line 499[2J");
+        journal.resize(10);
+        assert_eq!(journal.last(10).len(), 1);
+    }
+}

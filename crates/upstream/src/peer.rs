@@ -1,0 +1,87 @@
+//! Who is at the other end and what it can do, and how requests to it are marked.
+
+use switchboard_wire::types::{Capabilities, DiscoverResult, Implementation, InitializeResult};
+use switchboard_wire::{Edit, Era, Json, JsonBuf, Revision, meta, rewrite, write};
+
+use crate::context::Identity;
+
+/// A server as it introduced itself.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The revision that both speak.
+    pub revision: Revision,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Its name and version.
+    pub server: Implementation,
+    /// What it wants models to know.
+    pub instructions: Option<String>,
+    pub(crate) client: JsonBuf,
+}
+
+impl Peer {
+    /// Its era.
+    pub fn era(&self) -> Era {
+        self.revision.era()
+    }
+
+    pub(crate) fn from_initialize(
+        result: InitializeResult,
+        revision: Revision,
+        identity: &Identity,
+    ) -> Self {
+        Self {
+            revision,
+            capabilities: result.capabilities,
+            server: result.server_info,
+            instructions: result.instructions,
+            client: client_info(identity),
+        }
+    }
+
+    pub(crate) fn from_discover(
+        result: DiscoverResult,
+        revision: Revision,
+        identity: &Identity,
+    ) -> Self {
+        Self {
+            revision,
+            capabilities: result.capabilities,
+            server: result.server_info.unwrap_or_else(|| Implementation::read(Json::EMPTY)),
+            instructions: result.instructions,
+            client: client_info(identity),
+        }
+    }
+
+    /// The params of a request of the hub's own.
+    pub(crate) fn own(&self, params: Json<'_>) -> JsonBuf {
+        match self.era() {
+            Era::Session => params.into(),
+            Era::Stateless => stamped(params, self.revision, &self.client),
+        }
+    }
+
+    /// `name version`, as far as it said.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.server.name, self.server.version).trim().to_owned()
+    }
+}
+
+/// Params with what a stateless-era request says about itself.
+pub(crate) fn stamped(params: Json<'_>, revision: Revision, client: &JsonBuf) -> JsonBuf {
+    let about = [
+        Edit::text(meta::PROTOCOL_VERSION, revision.as_str()),
+        Edit::set(meta::CLIENT_CAPABILITIES, Json::EMPTY),
+        Edit::set(meta::CLIENT_INFO, client.as_json()),
+    ];
+    // Params of our own have nothing twice.
+    rewrite::edited(params, &[Edit::inside(meta::META, &about)]).unwrap_or_else(|_| params.into())
+}
+
+/// How the hub introduces itself.
+pub(crate) fn client_info(identity: &Identity) -> JsonBuf {
+    write::object(|info| {
+        info.text("name", &identity.name);
+        info.text("version", &identity.version);
+    })
+}

@@ -1,0 +1,131 @@
+//! What goes on beside the calls of a connection: health checks, lists that change, and the
+//! subscription to their changes. Each ends with the connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_wire::types::Filter;
+use switchboard_wire::{Era, code, method, write};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio_util::task::TaskTracker;
+
+use crate::catalog;
+use crate::connection::Connection;
+use crate::error::CallError;
+use crate::pulse::Patience;
+use crate::server::Server;
+use crate::transport::Headers;
+
+/// A storm of changes is over when nothing came for so long, or has lasted for so long.
+const CALM: Duration = Duration::from_millis(200);
+const STORM: Duration = Duration::from_secs(2);
+/// How long a check may take.
+const CHECK: Duration = Duration::from_secs(10);
+/// How often a server may be too busy to answer a check, if it answers no call either.
+const BUSY: u32 = 3;
+/// Between two subscriptions.
+const RESUBSCRIBE: Duration = Duration::from_secs(5);
+/// For ever.
+const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Starts all of it.
+pub(super) fn start(server: &Arc<Server>, connection: &Arc<Connection>, tasks: &TaskTracker) {
+    let end = connection.channel.token();
+    let (s, c) = (server.clone(), connection.clone());
+    tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c).await }));
+    let (s, c) = (server.clone(), connection.clone());
+    tasks.spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c).await }));
+    if connection.peer().era() == Era::Stateless {
+        let c = connection.clone();
+        tasks.spawn(end.clone().run_until_cancelled_owned(async move { subscribe(&c).await }));
+    }
+}
+
+/// Checks again and again; a check that fails ends the connection.
+async fn health(server: &Server, connection: &Connection) {
+    let (mut busy, mut served) = (0, connection.served());
+    loop {
+        sleep(server.spec.load().timing.health_interval).await;
+        let outcome = connection.check(CHECK).await;
+        let failed = match &outcome {
+            Ok(_) => {
+                busy = 0;
+                None
+            }
+            // One that works on a call may have no hand free to answer.
+            Err(CallError::TimedOut { .. }) if connection.in_flight() > 0 => {
+                busy = if connection.served() == served { busy + 1 } else { 1 };
+                (busy >= BUSY).then(|| "it answers neither calls nor checks".to_owned())
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        served = connection.served();
+        server.note_health(outcome.map_err(|error| error.to_string()));
+        if let Some(reason) = failed {
+            return connection.channel.close(format!("the health check failed: {reason}"));
+        }
+    }
+}
+
+/// Reads lists anew when they change, once per storm.
+async fn refresh(server: &Server, connection: &Connection) {
+    let channel = &connection.channel;
+    loop {
+        channel.changed.rung().await;
+        let storm = Instant::now() + STORM;
+        loop {
+            let calm = (Instant::now() + CALM).min(storm);
+            if timeout_at(calm, channel.changed.rung()).await.is_err() || Instant::now() >= storm {
+                break;
+            }
+        }
+        let kinds = channel.changed.take();
+        let patience = Patience::of(server.spec.load().timing.call);
+        let before = server.listing.load_full();
+        match catalog::load(channel, connection.peer(), &before, kinds, patience).await {
+            Ok(listing) => {
+                server.listing.store(Arc::new(listing));
+                server.offer();
+            }
+            Err(error) => {
+                server.journal.remark(&format!("its lists changed and cannot be read: {error}"));
+                // What was missed must not be missed for ever.
+                sleep_until(Instant::now() + STORM).await;
+                channel.changed.note(kinds);
+            }
+        }
+    }
+}
+
+/// Asks to be told of changes, in the era that wants to be asked.
+async fn subscribe(connection: &Connection) {
+    let peer = connection.peer();
+    let has = |kind: &str| peer.capabilities.has(&[kind, "listChanged"]);
+    let wanted = Filter {
+        tools: has("tools"),
+        prompts: has("prompts"),
+        resources: has("resources"),
+        ..Filter::default()
+    };
+    if wanted == Filter::default() {
+        return;
+    }
+    let params = write::object(|params| params.raw("notifications", wanted.to_json().as_json()));
+    let params = peer.own(params.as_json());
+    let mut first = true;
+    loop {
+        let headers = Headers::mirror(peer.revision, method::LISTEN, None, &[]);
+        let patience = Patience::of(ENDLESS);
+        if !std::mem::take(&mut first) {
+            // What changed while nobody listened is found by looking.
+            connection.channel.changed.note(crate::channel::Kinds::ALL);
+        }
+        let ended =
+            connection.channel.ask(method::LISTEN, params.as_json(), headers, patience).await;
+        match ended {
+            Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => return,
+            Err(CallError::Http { .. } | CallError::Malformed(_)) => return,
+            _ => sleep(RESUBSCRIBE).await,
+        }
+    }
+}

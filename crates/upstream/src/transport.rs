@@ -1,0 +1,149 @@
+//! The ways to a server, behind one face: a pipe that both sides share, or an HTTP exchange of its
+//! own for every request. Never looks into a message.
+
+pub(crate) mod http;
+pub(crate) mod sse;
+pub(crate) mod stdio;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use switchboard_wire::types::CallParams;
+use switchboard_wire::{Era, Json, JsonBuf, Revision, header, method};
+use tokio::sync::mpsc;
+
+use crate::channel::{Channel, line};
+use crate::error::{CallError, Delivery};
+
+/// How messages leave.
+pub(crate) enum Link {
+    /// A queue to the one task that writes.
+    Pipe(mpsc::Sender<Bytes>),
+    /// Streamable HTTP.
+    Http(http::HttpLink),
+    /// HTTP+SSE.
+    Sse(sse::SseLink),
+}
+
+impl Link {
+    /// Sends a request and waits for `answer`, which the table delivers.
+    pub(crate) async fn exchange(
+        &self,
+        channel: &Arc<Channel>,
+        id: u64,
+        message: Vec<u8>,
+        headers: &Headers,
+        answer: impl Future<Output = Result<Result<JsonBuf, CallError>, CallError>>,
+    ) -> Result<JsonBuf, CallError> {
+        match self {
+            Self::Pipe(_) | Self::Sse(_) => {
+                let mut answer = std::pin::pin!(answer);
+                // The limit runs while the message waits in the queue, too.
+                tokio::select! {
+                    biased;
+                    sent = self.send(message, headers) => sent?,
+                    early = &mut answer => return early?,
+                }
+                answer.await?
+            }
+            Self::Http(http) => {
+                let mut answer = std::pin::pin!(answer);
+                tokio::select! {
+                    biased;
+                    answer = &mut answer => answer?,
+                    ended = http.exchange(channel, id, message, headers) => {
+                        ended?;
+                        // The last thing on the stream was the answer, so it is there by now.
+                        answer.await?
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends a message that has no answer.
+    pub(crate) async fn send(&self, message: Vec<u8>, headers: &Headers) -> Result<(), CallError> {
+        match self {
+            Self::Pipe(queue) => queue
+                .send(line(message))
+                .await
+                .map_err(|_| CallError::lost("its input is closed", Delivery::No)),
+            Self::Http(http) => http.send(message, headers).await,
+            Self::Sse(sse) => sse.send(message).await,
+        }
+    }
+
+    /// Sends it if that takes no time; otherwise gives it back.
+    pub(crate) fn try_send(&self, message: Vec<u8>) -> Option<Vec<u8>> {
+        match self {
+            Self::Pipe(queue) => match queue.try_reserve() {
+                Ok(place) => {
+                    place.send(line(message));
+                    None
+                }
+                Err(mpsc::error::TrySendError::Full(())) => Some(message),
+                Err(mpsc::error::TrySendError::Closed(())) => None,
+            },
+            Self::Http(_) | Self::Sse(_) => Some(message),
+        }
+    }
+
+    /// Whether a request is given up by a message; where it is not, closing its stream does it.
+    pub(crate) fn wants_cancellations(&self) -> bool {
+        match self {
+            Self::Pipe(_) | Self::Sse(_) => true,
+            Self::Http(http) => http.era() == Some(Era::Session),
+        }
+    }
+
+    /// Settles what every later request is marked with.
+    pub(crate) fn settle(&self, revision: Revision) {
+        match self {
+            Self::Pipe(_) => {}
+            Self::Http(http) => http.settle(revision),
+            Self::Sse(sse) => sse.settle(revision),
+        }
+    }
+}
+
+/// What an HTTP request says about its body; pipes have no use for it.
+#[derive(Debug, Default)]
+pub(crate) struct Headers(pub(crate) HeaderMap);
+
+impl Headers {
+    /// The headers that mirror a stateless-era request.
+    pub(crate) fn mirror(
+        revision: Revision,
+        name: &str,
+        params: Option<Json<'_>>,
+        mirrored: &[header::ParamHeader],
+    ) -> Self {
+        let mut headers = Self::default();
+        headers.put(header::PROTOCOL_VERSION, revision.as_str());
+        headers.put(header::METHOD, &header::encode(name));
+        let Some(member) = method::subject(name) else { return headers };
+        if let Some(subject) = params.and_then(|params| params.get(member)?.string()) {
+            headers.put(header::NAME, &header::encode(&subject));
+        }
+        if !mirrored.is_empty()
+            && let Some(Ok(call)) = params.map(CallParams::read)
+            && let Some(arguments) = call.arguments
+        {
+            for wanted in mirrored {
+                if let Some(value) = wanted.value(arguments) {
+                    headers.put(&wanted.header, &header::encode(&value));
+                }
+            }
+        }
+        headers
+    }
+
+    fn put(&mut self, name: &str, value: &str) {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+            self.0.insert(name, value);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Streamable HTTP: every request is an exchange of its own, whose answer may be a stream. Owns
+//! the session; never decides what happens when it is lost.
+
+mod body;
+mod client;
+mod stream;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use reqwest::{Response, StatusCode};
+use switchboard_wire::{Era, Message, Revision, header};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use client::Endpoint;
+pub(crate) use stream::listen;
+
+use crate::channel::{Channel, LIMITS, Related};
+use crate::connect::Attempt;
+use crate::error::{CallError, Delivery, RpcError};
+use crate::transport::{Headers, Link};
+
+/// How long a call waits for a server that asks for rest, in all.
+const REST: Duration = Duration::from_secs(30);
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// The way to one endpoint.
+pub(crate) struct HttpLink {
+    endpoint: Endpoint,
+    session: OnceLock<HeaderValue>,
+    revision: OnceLock<Revision>,
+    tasks: TaskTracker,
+    end: CancellationToken,
+    fate: OnceLock<Fate>,
+}
+
+/// Why a session cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The server no longer knows it.
+    Forgotten,
+    /// The server wants to know who calls.
+    Unauthorized {
+        /// What it said.
+        detail: String,
+        /// `WWW-Authenticate`, as it came.
+        challenge: Option<String>,
+    },
+}
+
+/// Makes the channel; nothing is sent yet.
+pub(crate) fn open(attempt: &Attempt<'_>, endpoint: &Endpoint) -> Arc<Channel> {
+    let (end, tasks) = (attempt.scope.child_token(), attempt.tasks);
+    let link = HttpLink {
+        endpoint: endpoint.clone(),
+        session: OnceLock::new(),
+        revision: OnceLock::new(),
+        tasks: tasks.clone(),
+        end: end.clone(),
+        fate: OnceLock::new(),
+    };
+    let channel = Channel::new(Link::Http(link), end, tasks.clone(), attempt.journal.clone());
+    let leaving = channel.clone();
+    tasks.spawn(async move {
+        leaving.token().cancelled().await;
+        if let Link::Http(link) = leaving.link() {
+            link.say_goodbye().await;
+        }
+    });
+    channel
+}
+
+/// Whether the request was refused in a way that a server of another era or transport would.
+pub(crate) fn is_refusal(error: &CallError) -> bool {
+    matches!(error, CallError::Http { status: 400 | 404 | 405 | 406 | 415 | 501, .. })
+}
+
+impl HttpLink {
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.revision.get().map(|revision| revision.era())
+    }
+
+    pub(crate) fn settle(&self, revision: Revision) {
+        let _ = self.revision.set(revision);
+    }
+
+    /// Sends a request; returns when its answer is in the table, or cannot come any more.
+    pub(crate) async fn exchange(
+        &self,
+        channel: &Arc<Channel>,
+        id: u64,
+        message: Vec<u8>,
+        headers: &Headers,
+    ) -> Result<(), CallError> {
+        let response = self.post(message.into(), headers).await?;
+        if let Some(session) = response.headers().get(header::SESSION_ID) {
+            let _ = self.session.set(session.clone());
+        }
+        match content_type(&response) {
+            Content::Json => {
+                let body = body::whole(response).await?;
+                channel.dispatch(&body, Related::To(id));
+            }
+            Content::Events => stream::answer(self, channel, id, response).await?,
+            Content::None if response.status() == StatusCode::ACCEPTED => {
+                return Err(CallError::Malformed("202 is no answer to a request".to_owned()));
+            }
+            Content::None => {
+                let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+                let text = format!("the content type is {}", kind.unwrap_or("not given"));
+                return Err(CallError::Malformed(text));
+            }
+        }
+        match channel.waits(id) {
+            false => Ok(()),
+            true => {
+                Err(CallError::lost("the answer is missing from the response", Delivery::Perhaps))
+            }
+        }
+    }
+
+    /// Sends a message that has no answer.
+    pub(crate) async fn send(&self, message: Vec<u8>, headers: &Headers) -> Result<(), CallError> {
+        let response = self.post(message.into(), headers).await?;
+        // Read to its end, or the connection could not be used again.
+        body::whole(response).await.map(drop)
+    }
+
+    /// Posts a message and returns a good response; everything else is an error.
+    async fn post(&self, body: Bytes, headers: &Headers) -> Result<Response, CallError> {
+        let mut rested = Duration::ZERO;
+        loop {
+            let request = self
+                .endpoint
+                .client
+                .post(self.endpoint.url.clone())
+                .headers(self.headers())
+                .headers(headers.0.clone())
+                .header(CONTENT_TYPE, header::JSON)
+                .header(ACCEPT, header::ACCEPT_BOTH)
+                .body(body.clone());
+            let response = request.send().await.map_err(|error| unsent(&error))?;
+            let status = response.status();
+            if status.is_success() {
+                return Ok(response);
+            }
+            let busy =
+                matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+            match retry_after(&response).filter(|_| busy) {
+                Some(rest) if rested + rest <= REST => {
+                    rested += rest;
+                    tokio::time::sleep(rest).await;
+                }
+                Some(retry_after) => return Err(CallError::Throttled { retry_after }),
+                None => return Err(self.refused(response).await),
+            }
+        }
+    }
+
+    /// What a response without success means.
+    async fn refused(&self, response: Response) -> CallError {
+        let status = response.status();
+        let challenge = response.headers().get(WWW_AUTHENTICATE);
+        let challenge = challenge.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        if status == StatusCode::UNAUTHORIZED
+            || (status == StatusCode::FORBIDDEN && challenge.is_some())
+        {
+            let detail = format!("HTTP {status}");
+            self.doom(Fate::Unauthorized { detail: detail.clone(), challenge: challenge.clone() });
+            return CallError::Unauthorized { detail, challenge };
+        }
+        if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
+            // The request did nothing: it can be made again in a new session.
+            self.doom(Fate::Forgotten);
+            return CallError::lost("the server has forgotten the session", Delivery::No);
+        }
+        let body = body::whole(response).await.unwrap_or_default();
+        if status.is_client_error()
+            && let Ok(Message::Failure(failure)) = Message::parse(&body, &LIMITS)
+        {
+            return RpcError::from(&failure.error).into();
+        }
+        CallError::Http { status: status.as_u16(), detail: body::excerpt(&body) }
+    }
+
+    /// Why the session cannot go on, if it cannot.
+    pub(crate) fn fate(&self) -> Option<&Fate> {
+        self.fate.get()
+    }
+
+    fn doom(&self, fate: Fate) {
+        let _ = self.fate.set(fate);
+        // Handshakes fail by themselves; a session that stood is ended by whoever keeps it.
+        if self.revision.get().is_some() {
+            self.end.cancel();
+        }
+    }
+
+    /// What every request carries.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.endpoint.headers.clone();
+        if let Some(session) = self.session.get() {
+            headers.insert(header::SESSION_ID, session.clone());
+        }
+        if let Some(revision) = self.revision.get().filter(|it| it.has_version_header()) {
+            headers.insert(header::PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+        }
+        headers
+    }
+
+    async fn say_goodbye(&self) {
+        if self.session.get().is_none() {
+            return;
+        }
+        let request =
+            self.endpoint.client.delete(self.endpoint.url.clone()).headers(self.headers());
+        if let Err(error) = request.timeout(GOODBYE).send().await {
+            tracing::debug!(error = %error.without_url(), "a session was not ended");
+        }
+    }
+}
+
+/// What a response holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Json,
+    Events,
+    None,
+}
+
+pub(super) fn content_type(response: &Response) -> Content {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    match kind.and_then(|kind| kind.split(';').next()).map(str::trim) {
+        Some(kind) if kind.eq_ignore_ascii_case(header::JSON) => Content::Json,
+        Some(kind) if kind.eq_ignore_ascii_case(switchboard_wire::sse::CONTENT_TYPE) => {
+            Content::Events
+        }
+        _ => Content::None,
+    }
+}
+
+/// Why a request could not be made, without the URL, which may carry a secret.
+pub(crate) fn unsent(error: &reqwest::Error) -> CallError {
+    let delivery = if error.is_connect() { Delivery::No } else { Delivery::Perhaps };
+    let mut reason =
+        if error.is_connect() { "no connection" } else { "the request failed" }.to_owned();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        reason = format!("{reason}: {error}");
+        cause = error.source();
+    }
+    CallError::lost(reason, delivery)
+}
+
+/// Seconds only: a date needs a clock that both sides share.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
+}

@@ -1,0 +1,115 @@
+//! The one HTTP client, pooled and shared by every server, and what requests to one server carry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, NoProxy, Proxy, StatusCode};
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
+use switchboard_model::Secret;
+use url::Url;
+
+use crate::context::{Context, Lookup};
+use crate::error::ConnectError;
+
+const CONNECT: Duration = Duration::from_secs(15);
+const REDIRECTS: usize = 5;
+/// Proxies are for what is elsewhere.
+const LOCAL: &str = "localhost,127.0.0.0/8,::1";
+
+/// Where requests go and what they carry.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) client: Client,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Endpoint {
+    /// Checks URL and headers; `stored` ones win over declared ones.
+    pub(crate) fn new(
+        context: &Context,
+        url: &Secret,
+        declared: &[(String, Secret)],
+        stored: &[(String, Secret)],
+    ) -> Result<Self, ConnectError> {
+        let client = context.http.get_or_init(|| client(&context.env));
+        let client = client.clone().map_err(ConnectError::Client)?;
+        let url = Url::parse(url.expose())
+            .map_err(|error| ConnectError::Address(format!("the URL is not valid: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(ConnectError::Address("the URL is not http or https".to_owned()));
+        }
+        let mut headers = HeaderMap::new();
+        for (name, value) in declared.iter().chain(stored) {
+            let bad = || ConnectError::Address(format!("the header `{name}` is not valid"));
+            let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            headers.insert(parsed, value);
+        }
+        Ok(Self { client, url, headers })
+    }
+}
+
+fn client(env: &Lookup) -> Result<Client, String> {
+    let mut builder = Client::builder()
+        .tls_backend_preconfigured(tls()?)
+        .redirect(Policy::custom(|attempt| {
+            let from = attempt.previous().last();
+            let same = from.is_some_and(|from| from.origin() == attempt.url().origin());
+            // Other redirects would turn a POST into a GET.
+            let kept = matches!(
+                attempt.status(),
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+            );
+            match same && kept && attempt.previous().len() <= REDIRECTS {
+                true => attempt.follow(),
+                false => attempt.stop(),
+            }
+        }))
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true)
+        .no_proxy();
+    for proxy in proxies(env)? {
+        builder = builder.proxy(proxy);
+    }
+    builder.build().map_err(|error| error.without_url().to_string())
+}
+
+fn tls() -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_platform_verifier())
+        .map_err(|error| error.to_string())?;
+    let mut config = config.with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// The proxies that the environment names, as other programs read it.
+fn proxies(env: &Lookup) -> Result<Vec<Proxy>, String> {
+    let get = |names: [&str; 2]| {
+        let found = names.iter().find_map(|name| env(name).filter(|value| !value.is_empty()));
+        found.map(|value| value.expose().to_owned())
+    };
+    let except = get(["NO_PROXY", "no_proxy"]).unwrap_or_default();
+    let except = NoProxy::from_string(&format!("{LOCAL},{except}"));
+    let bad =
+        |error: reqwest::Error| format!("a proxy setting is not valid: {}", error.without_url());
+    let mut proxies = Vec::new();
+    // `HTTP_PROXY` in capitals can be set by a header in CGI programs; this is none.
+    if let Some(url) = get(["http_proxy", "HTTP_PROXY"]) {
+        proxies.push(Proxy::http(url).map_err(bad)?.no_proxy(except.clone()));
+    }
+    if let Some(url) = get(["https_proxy", "HTTPS_PROXY"]) {
+        proxies.push(Proxy::https(url).map_err(bad)?.no_proxy(except.clone()));
+    }
+    if let Some(url) = get(["all_proxy", "ALL_PROXY"]) {
+        proxies.push(Proxy::all(url).map_err(bad)?.no_proxy(except));
+    }
+    Ok(proxies)
+}

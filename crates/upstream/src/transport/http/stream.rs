@@ -1,0 +1,160 @@
+//! Streams of events: the answer to one request, and the one on which a server speaks by itself.
+//! A stream that breaks is taken up where it broke, where the server allows it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderValue};
+use reqwest::{Response, StatusCode};
+use switchboard_wire::sse::{self, Decoder, Item};
+use switchboard_wire::{Era, header};
+use tokio::time::{sleep, timeout};
+
+use super::{Content, HttpLink, content_type, unsent};
+use crate::channel::{Channel, LIMITS, Related};
+use crate::error::{CallError, Delivery};
+use crate::transport::Link;
+
+/// Between two tries, unless the server says otherwise.
+const RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+/// How often one answer is taken up again without anything new.
+const RESUMPTIONS: u32 = 5;
+/// How long the end of a stream is waited for after its answer, so that the connection lives on.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Reads the answer of a request from its stream, and from those that take it up again.
+pub(super) async fn answer(
+    link: &HttpLink,
+    channel: &Arc<Channel>,
+    id: u64,
+    response: Response,
+) -> Result<(), CallError> {
+    let mut decoder = Decoder::new(LIMITS.max_bytes);
+    let mut response = Some(response);
+    let mut tries = 0;
+    loop {
+        let before = decoder.last_event_id().map(str::to_owned);
+        if let Some(response) = response.take() {
+            let rest = follow(channel, &mut decoder, response, Related::To(id), Some(id)).await;
+            if !channel.waits(id) {
+                if let Ok(Some(rest)) = rest {
+                    link.tasks.spawn(drain(rest));
+                }
+                return Ok(());
+            }
+        }
+        let Some(last) = decoder.last_event_id().map(str::to_owned) else {
+            return Err(CallError::lost("the response ended before the answer", Delivery::Perhaps));
+        };
+        tries = if before.as_deref() == Some(&*last) { tries + 1 } else { 0 };
+        if tries > RESUMPTIONS || link.era() == Some(Era::Stateless) {
+            return Err(CallError::lost("the response broke off", Delivery::Perhaps));
+        }
+        sleep(pause(&decoder, tries)).await;
+        let wait = decoder.retry();
+        decoder = Decoder::new(LIMITS.max_bytes);
+        // The new decoder has to know what the old one knew.
+        let mut known = Vec::new();
+        sse::retry(&mut known, wait.unwrap_or(1000));
+        known.extend_from_slice(format!("id: {last}\n\n").as_bytes());
+        decoder.feed(&known);
+        let _ = decoder.next_item();
+        response = get(link, Some(&last)).await.ok();
+    }
+}
+
+/// Opens the stream on which the server speaks by itself, as long as the channel lives.
+pub(crate) fn listen(channel: &Arc<Channel>) {
+    let owned = channel.clone();
+    channel.tasks().spawn(async move {
+        let end = owned.token().clone();
+        tokio::select! {
+            () = end.cancelled() => {}
+            () = keep_listening(&owned) => {}
+        }
+    });
+}
+
+async fn keep_listening(channel: &Arc<Channel>) {
+    let Link::Http(link) = channel.link() else { return };
+    let (mut last, mut tries): (Option<String>, u32) = (None, 0);
+    loop {
+        let mut decoder = Decoder::new(LIMITS.max_bytes);
+        match get(link, last.as_deref()).await {
+            Ok(response) => {
+                tries = 0;
+                let _ = follow(channel, &mut decoder, response, Related::Unknown, None).await;
+                last = decoder.last_event_id().map(str::to_owned).or(last);
+            }
+            // Most servers have no such stream, and say so.
+            Err(CallError::Http { status: 400..=499, .. }) => return,
+            Err(CallError::Lost { delivery: Delivery::No, reason }) if link.end.is_cancelled() => {
+                return channel.close(reason);
+            }
+            Err(error) => tracing::debug!(%error, "the server's own stream is not there"),
+        }
+        sleep(pause(&decoder, tries)).await;
+        tries = tries.saturating_add(1);
+    }
+}
+
+async fn get(link: &HttpLink, last: Option<&str>) -> Result<Response, CallError> {
+    let mut request = link
+        .endpoint
+        .client
+        .get(link.endpoint.url.clone())
+        .headers(link.headers())
+        .header(ACCEPT, sse::CONTENT_TYPE);
+    if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+        request = request.header(header::LAST_EVENT_ID, last);
+    }
+    let response = request.send().await.map_err(|error| unsent(&error))?;
+    match response.status() {
+        StatusCode::OK if content_type(&response) == Content::Events => Ok(response),
+        StatusCode::OK => {
+            Err(CallError::Http { status: 405, detail: "no event stream".to_owned() })
+        }
+        _ => Err(link.refused(response).await),
+    }
+}
+
+/// Takes events in until the stream ends or `until` is answered; then what is left of it.
+async fn follow(
+    channel: &Arc<Channel>,
+    decoder: &mut Decoder,
+    mut response: Response,
+    related: Related,
+    until: Option<u64>,
+) -> Result<Option<Response>, CallError> {
+    while let Some(chunk) = response.chunk().await.map_err(|error| unsent(&error))? {
+        decoder.feed(&chunk);
+        while let Some(item) = decoder.next_item() {
+            match item {
+                Item::Event(event)
+                    if event.kind.as_deref().is_none_or(|kind| kind == "message") =>
+                {
+                    if !event.data.is_empty() {
+                        channel.dispatch(&event.data, related);
+                    }
+                }
+                Item::Event(_) => {}
+                Item::TooLong => channel.journal.remark("an event was too long and is left out"),
+            }
+        }
+        if until.is_some_and(|id| !channel.waits(id)) {
+            return Ok(Some(response));
+        }
+    }
+    Ok(None)
+}
+
+async fn drain(mut response: Response) {
+    let end = async { while let Ok(Some(_)) = response.chunk().await {} };
+    let _ = timeout(DRAIN, end).await;
+}
+
+fn pause(decoder: &Decoder, tries: u32) -> Duration {
+    let wait = decoder.retry().map_or(RETRY, Duration::from_millis);
+    wait.saturating_mul(1 << tries.min(6)).min(LONGEST_RETRY)
+}

@@ -1,0 +1,94 @@
+//! Servers behind a URL.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use switchboard_model::ServerState;
+
+use crate::kit::{Hub, key};
+use crate::remote::{Manner, Remote};
+
+async fn hub(manner: Manner) -> (Hub, Remote) {
+    let remote = Remote::start(manner).await;
+    let hub = Hub::start([remote.spec("r")]).await;
+    (hub, remote)
+}
+
+#[tokio::test]
+async fn every_manner_connects_and_answers() {
+    for (manner, revision) in [
+        (Manner::Json, "2025-11-25"),
+        (Manner::Events, "2025-11-25"),
+        (Manner::Broken, "2025-11-25"),
+        (Manner::Stateless, "2026-07-28"),
+        (Manner::Old, "2025-11-25"),
+        (Manner::Moved, "2025-11-25"),
+        (Manner::Tired, "2025-11-25"),
+    ] {
+        let (hub, remote) = hub(manner).await;
+        let status = hub.upstreams.status_of(&key("r")).unwrap();
+        assert_eq!(status.revision, Some(revision), "{manner:?} {:?}", status.state);
+        assert_eq!(status.counts.tools, 1, "{manner:?}");
+        let answer = hub.tool("r", "echo", r#"{"r":"eu"}"#).await;
+        assert_eq!(answer.as_deref(), Ok("done"), "{manner:?}");
+        hub.stop().await;
+        let ended = remote.seen().contains(&"DELETE".to_owned());
+        assert_eq!(ended, !matches!(manner, Manner::Stateless | Manner::Old), "{manner:?}");
+        let resumed = remote.seen().contains(&"resumed".to_owned());
+        assert_eq!(resumed, manner == Manner::Broken);
+    }
+}
+
+#[tokio::test]
+async fn a_forgotten_session_is_made_anew_and_the_call_repeated() {
+    for manner in [Manner::Json, Manner::Events] {
+        let (hub, remote) = hub(manner).await;
+        hub.tool("r", "echo", "{}").await.unwrap();
+        remote.forget();
+        assert_eq!(hub.tool("r", "echo", "{}").await.as_deref(), Ok("done"), "{manner:?}");
+        assert_eq!(remote.shared.calls.load(Ordering::SeqCst), 2, "none was made twice");
+        hub.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_token_says_so() {
+    let (hub, _remote) = hub(Manner::Locked).await;
+    let state = hub.state("r");
+    assert!(
+        matches!(&state, ServerState::NeedsAuth { detail, .. } if detail.contains("401")),
+        "{state:?}"
+    );
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_server_says_by_itself_is_heard() {
+    for manner in [Manner::Events, Manner::Stateless, Manner::Old] {
+        let (hub, remote) = hub(manner).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let before = remote.seen().iter().filter(|what| *what == "tools/list").count();
+        remote.tell(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+        remote.tell(r#"{"jsonrpc":"2.0","id":"p1","method":"ping"}"#);
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        let after = remote.seen().iter().filter(|what| *what == "tools/list").count();
+        let lists = if manner == Manner::Old { 0 } else { 1 };
+        assert_eq!(after - before, lists, "{manner:?}");
+        assert!(hub.state("r").is_connected());
+        hub.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn nobody_at_the_url() {
+    let remote = Remote::start(Manner::Json).await;
+    let mut spec = remote.spec("r");
+    drop(remote);
+    spec.timing.connect = Duration::from_secs(2);
+    let hub = Hub::start([spec]).await;
+    let sentence =
+        hub.until("r", |state| matches!(state, ServerState::Failed { .. })).await.sentence();
+    assert!(sentence.contains("no connection"), "{sentence}");
+    assert!(!sentence.contains("/mcp"), "a URL may hold a secret: {sentence}");
+    hub.stop().await;
+}
