@@ -59,7 +59,7 @@ fn missing(spec: &ServerSpec, dialect: Option<Dialect>, env: Env<'_>) -> Vec<(St
             IfMissing::Use(text) => text.is_empty() && dialect == Some(Dialect::Annabelle),
         };
         let set = || env(name).is_some_and(|value| !value.is_empty());
-        if counts && asked.insert(name) && !set() {
+        if counts && !set() && asked.insert(name) {
             found.push((name.to_owned(), if_missing.clone()));
         }
     }

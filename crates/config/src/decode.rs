@@ -6,6 +6,7 @@ mod secrets;
 mod units;
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -47,10 +48,33 @@ pub(crate) enum Unknown {
     Ignored,
 }
 
+/// What a table is, for messages. Kept in pieces, since most tables need none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What<'n> {
+    /// "the file".
+    Plain(&'static str),
+    /// "server `github`".
+    Named(&'static str, &'n str),
+}
+
+impl From<&'static str> for What<'_> {
+    fn from(text: &'static str) -> Self {
+        Self::Plain(text)
+    }
+}
+
+impl fmt::Display for What<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(text) => f.write_str(text),
+            Self::Named(kind, name) => write!(f, "{kind} `{name}`"),
+        }
+    }
+}
+
 /// The keys of one table, taken one by one.
 pub(crate) struct Fields<'n> {
-    /// What the table is, for messages: "server `github`".
-    what: String,
+    what: What<'n>,
     left: Vec<&'n Field>,
     /// Every key that was asked for.
     known: Vec<&'static str>,
@@ -59,17 +83,21 @@ pub(crate) struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     /// Opens a table. Anything else is a wrong type, and keys that stand twice are told.
-    pub(crate) fn of(node: &'n Node, what: impl Into<String>, report: &mut Report) -> Option<Self> {
+    pub(crate) fn of(
+        node: &'n Node,
+        what: impl Into<What<'n>>,
+        report: &mut Report,
+    ) -> Option<Self> {
         let what = what.into();
         if matches!(node.value, Value::Twice) {
             return None;
         }
         if !node.is_map() {
-            report.wrong_type(node, &what, "a table");
+            report.wrong_type(node, &what.to_string(), "a table");
             return None;
         }
         let left = once_each(node.fields(), report);
-        Some(Self { what, left, known: Vec::new(), span: node.span.clone() })
+        Some(Self { what, left, known: Vec::with_capacity(32), span: node.span.clone() })
     }
 
     /// Takes a key, whatever it holds. Nothing at all (`null`) is as good as absent.
@@ -128,14 +156,18 @@ impl<'n> Fields<'n> {
     /// A table of texts, in its order.
     pub(crate) fn pairs(&mut self, key: &'static str, report: &mut Report) -> Vec<(Text, Text)> {
         let Some(field) = self.take(key) else { return Vec::new() };
-        let Some(fields) = Fields::of(&field.value, format!("`{key}`"), report) else {
+        if !field.value.is_map() {
+            if !matches!(field.value.value, Value::Twice) {
+                report.wrong_type(&field.value, &format!("`{key}`"), "a table");
+            }
             return Vec::new();
-        };
+        }
+        let fields = once_each(field.value.fields(), report);
         let pair = |field: &&Field| {
             let value = scalar_text(&field.value, || format!("`{key}.{}`", field.key), report)?;
             Some((Spanned::new(field.key.clone(), &field.key_span), value))
         };
-        fields.left.iter().filter_map(pair).collect()
+        fields.iter().filter_map(pair).collect()
     }
 
     pub(crate) fn duration(

@@ -1,7 +1,7 @@
 //! Several files become one desired state: the first that names a server has it, references are
 //! looked up among all of them and in the catalog. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use switchboard_model::{
@@ -52,7 +52,7 @@ pub fn merge(inputs: &[Input<'_>], internal: &BTreeSet<ServerName>) -> Merged {
         internal,
         merged: Merged::default(),
         agents: BTreeMap::new(),
-        names: BTreeSet::new(),
+        names: HashSet::new(),
         suggestions: SUGGESTIONS,
     };
     ordered.iter().for_each(|input| merger.servers(input));
@@ -76,7 +76,7 @@ struct Merger<'a> {
     merged: Merged,
     agents: BTreeMap<AgentId, Place>,
     /// Every name that a server has, in whichever scope.
-    names: BTreeSet<ServerName>,
+    names: HashSet<ServerName>,
     /// How many more unknown names get a suggestion; looking for one takes time.
     suggestions: usize,
 }
@@ -136,7 +136,7 @@ impl Merger<'_> {
     }
 
     fn unknown(&mut self, name: &ServerName, place: &Place) {
-        let declared = self.names.iter().map(ServerName::as_str);
+        let declared = self.merged.desired.servers.keys().map(|key| key.name.as_str());
         let known = declared.chain(catalog::names().map(|name| -> &str { name }));
         let near = nearest(name.as_str(), known.take_while(|_| self.suggestions > 0));
         let remedy = match near {

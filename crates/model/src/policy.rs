@@ -82,12 +82,12 @@ pub struct Rule {
     pub action: Decision,
 }
 
-/// A glob over names: `delete_*`. Checked when it is read, compiled when it is first needed: most of
-/// the time between a file and its plan would go into compiling otherwise.
+/// A glob over names: `delete_*`.
 #[derive(Clone)]
 pub struct Pattern {
-    glob: Glob,
-    matcher: OnceLock<GlobMatcher>,
+    source: String,
+    /// Compiled when first needed: a file has many globs, and a run may never need one.
+    matcher: OnceLock<Option<GlobMatcher>>,
 }
 
 /// Why a glob was refused.
@@ -96,20 +96,29 @@ pub struct Pattern {
 pub struct PatternError(String);
 
 impl Pattern {
-    /// Compiles the glob.
+    /// Checks the glob and keeps it.
     pub fn parse(source: &str) -> Result<Self, PatternError> {
-        let glob = Glob::new(source).map_err(|e| PatternError(e.kind().to_string()))?;
-        Ok(Self { glob, matcher: OnceLock::new() })
+        // Beyond any name there is, and compiling a huge one would fail when it is first needed.
+        const MAX_GLOB: usize = 256;
+        if source.len() > MAX_GLOB {
+            return Err(PatternError(format!("it has more than {MAX_GLOB} characters")));
+        }
+        // Only these can be written wrongly.
+        if source.contains(['[', ']', '{', '}', '\\']) {
+            Glob::new(source).map_err(|e| PatternError(e.kind().to_string()))?;
+        }
+        Ok(Self { source: source.to_owned(), matcher: OnceLock::new() })
     }
 
     /// Whether the name matches.
     pub fn matches(&self, name: &str) -> bool {
-        self.matcher.get_or_init(|| self.glob.compile_matcher()).is_match(name)
+        let compile = || Glob::new(&self.source).ok().map(|glob| glob.compile_matcher());
+        self.matcher.get_or_init(compile).as_ref().is_some_and(|matcher| matcher.is_match(name))
     }
 
     /// The glob as written.
     pub fn as_str(&self) -> &str {
-        self.glob.glob()
+        &self.source
     }
 }
 

@@ -84,6 +84,9 @@ impl Template {
 
     /// Reads `text` in a given notation.
     pub fn parse_as(text: &str, syntax: Syntax) -> Result<Self, TemplateError> {
+        if !text.contains('$') {
+            return Ok(Self::literal(text));
+        }
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut at = 0;
@@ -126,7 +129,8 @@ impl Template {
 
     /// A text without variables.
     pub fn literal(text: impl Into<String>) -> Self {
-        Self::from_parts([Part::Literal(text.into())])
+        let text = text.into();
+        Self(if text.is_empty() { Vec::new() } else { vec![Part::Literal(text)] })
     }
 
     /// Puts a template together, neighbouring texts joined so that equal ones compare equal.

@@ -14,7 +14,7 @@ use super::Reading;
 use super::native::server_name;
 use crate::catalog;
 use crate::declared::{Declared, DeclaredServer, Defaults};
-use crate::decode::{Fields, Report, Spanned, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unknown, What};
 use crate::draft::{self, Draft};
 use crate::expand::Notation;
 use crate::syntax::{Field, Node};
@@ -86,7 +86,7 @@ fn server(field: &Field, declared: &mut Declared, report: &mut Report) {
 
 fn entry(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.command = fields.text("command", report);
     draft.args = fields.texts("args", report);

@@ -8,7 +8,7 @@ use switchboard_model::{Scope, ServerKey, ServerName, ServerSpec};
 use super::Reading;
 use super::native::{required, server_name};
 use crate::declared::{Declared, DeclaredServer};
-use crate::decode::{Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{Draft, Kind};
 use crate::expand::Notation;
 use crate::syntax::{Field, Node};
@@ -51,7 +51,7 @@ pub(super) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
 
 fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.kind = fields.choice("type", &KINDS, report);
     draft.command = fields.text("command", report);

@@ -11,7 +11,7 @@ use super::Reading;
 use super::clients::{self, own};
 use super::native::{required, server_name};
 use crate::declared::{Declared, DeclaredServer};
-use crate::decode::{Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{Draft, Kind};
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::{Field, Node};
@@ -155,7 +155,7 @@ fn server(
     report: &mut Report,
 ) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     // Cline also writes the connection as a table of its own.
     let nested = field.value.get("transport").filter(|node| node.is_map());

@@ -18,7 +18,7 @@ use switchboard_model::{
 
 use super::Reading;
 use crate::declared::{Declared, DeclaredServer, Defaults, FromCatalog, Reference};
-use crate::decode::{Fields, Report, Spanned, Text, Unknown};
+use crate::decode::{Fields, Report, Spanned, Text, Unknown, What};
 use crate::draft;
 use crate::expand::Notation;
 use crate::syntax::{Field, Node};
@@ -183,18 +183,19 @@ fn agent(field: &Field, declared: &mut Declared, report: &mut Report) {
     // Until it is known to be good, an agent has nothing rather than the defaults.
     let closed = AgentSpec { enabled: false, ..AgentSpec::default() };
     let place = report.place(&field.key_span);
-    let what = format!("agent `{id}`");
-    let spec = Fields::of(&field.value, what, report).map(|mut fields| {
-        let enabled = fields.flag("enabled", report).is_none_or(|flag| flag.value);
-        let description = fields.text("description", report).map(|text| text.value);
-        let named = fields.texts("servers", report);
-        let servers = named.map(|texts| references(&texts, FromCatalog::Take, declared, report));
-        if let Some(own) = fields.take("own") {
-            servers_of_agent(&own.value, &id, declared, report);
-        }
-        fields.finish(Unknown::Error, report);
-        AgentSpec { enabled, servers, description }
-    });
+    let spec =
+        Fields::of(&field.value, What::Named("agent", &field.key), report).map(|mut fields| {
+            let enabled = fields.flag("enabled", report).is_none_or(|flag| flag.value);
+            let description = fields.text("description", report).map(|text| text.value);
+            let named = fields.texts("servers", report);
+            let servers =
+                named.map(|texts| references(&texts, FromCatalog::Take, declared, report));
+            if let Some(own) = fields.take("own") {
+                servers_of_agent(&own.value, &id, declared, report);
+            }
+            fields.finish(Unknown::Error, report);
+            AgentSpec { enabled, servers, description }
+        });
     let good = report.errors() == before;
     if !good {
         declared.broken_agents.insert(id.clone());

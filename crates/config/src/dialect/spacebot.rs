@@ -10,7 +10,7 @@ use switchboard_model::{AgentSpec, Code, IfMissing, Scope, ServerKey, ServerName
 use super::Reading;
 use super::native::{agent_id, server_name};
 use crate::declared::{Declared, DeclaredServer, Defaults};
-use crate::decode::{Fields, Report, Unknown, text};
+use crate::decode::{Fields, Report, Unknown, What, text};
 use crate::draft::{Draft, Kind};
 use crate::expand::Notation;
 use crate::syntax::{Node, Value};
@@ -93,7 +93,8 @@ fn name_of(node: &Node, report: &mut Report) -> Option<(ServerName, std::ops::Ra
 
 fn server(node: &Node, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(node, format!("server `{name}`"), report)?;
+    let named = node.get("name").and_then(Node::as_str).unwrap_or_default();
+    let mut fields = Fields::of(node, What::Named("server", named), report)?;
     let mut draft = Draft::new(fields.text("name", report)?);
     draft.kind = fields.choice("transport", &KINDS, report);
     draft.command = fields.text("command", report);

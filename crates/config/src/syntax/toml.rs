@@ -1,7 +1,5 @@
 //! TOML into the common tree.
 
-use std::borrow::Cow;
-
 use switchboard_model::Code;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -60,16 +58,12 @@ fn complaint(error: &toml::de::Error) -> SyntaxError {
 }
 
 fn map(table: DeTable<'_>, depth: usize) -> Result<Vec<Field>, SyntaxError> {
-    table.into_iter().map(|(key, value)| field(key, value, depth)).collect()
-}
-
-fn field(
-    key: Spanned<Cow<'_, str>>,
-    value: Spanned<DeValue<'_>>,
-    depth: usize,
-) -> Result<Field, SyntaxError> {
-    let key_span = key.span();
-    Ok(Field { key: key.into_inner().into_owned(), key_span, value: node(value, depth + 1)? })
+    let mut fields = Vec::with_capacity(table.len());
+    for (key, value) in table {
+        let (key_span, value) = (key.span(), node(value, depth + 1)?);
+        fields.push(Field { key: key.into_inner().into_owned(), key_span, value });
+    }
+    Ok(fields)
 }
 
 fn node(value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, SyntaxError> {
@@ -83,9 +77,13 @@ fn node(value: Spanned<DeValue<'_>>, depth: usize) -> Result<Node, SyntaxError> 
         DeValue::Float(number) => Value::Number(number.as_str().to_owned()),
         DeValue::Boolean(flag) => Value::Bool(flag),
         DeValue::Datetime(_) => Value::Date,
-        DeValue::Array(items) => Value::List(
-            items.into_iter().map(|item| node(item, depth + 1)).collect::<Result<_, _>>()?,
-        ),
+        DeValue::Array(items) => {
+            let mut list = Vec::with_capacity(items.len());
+            for item in items {
+                list.push(node(item, depth + 1)?);
+            }
+            Value::List(list)
+        }
         DeValue::Table(table) => Value::Map(map(table, depth)?),
     };
     Ok(Node { span, value })

@@ -141,6 +141,17 @@ pub(crate) fn is_running(pid: u32) -> bool {
     !stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z')
 }
 
+/// Waits until a process is gone: its state is told before it is ended.
+pub(crate) async fn gone(pid: u32) {
+    for _ in 0..1000 {
+        if !is_running(pid) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{pid} is still there");
+}
+
 /// A client that answers every question the same way and keeps what it is told.
 #[derive(Default)]
 pub(crate) struct Person {

@@ -8,7 +8,7 @@ use switchboard_model::{
 };
 use switchboard_upstream::CallError;
 
-use crate::kit::{Hub, context, desired, is_running, key, scripted};
+use crate::kit::{Hub, context, desired, gone, is_running, key, scripted};
 
 #[tokio::test]
 async fn reconciling_leaves_the_others_alone() {
@@ -157,7 +157,7 @@ async fn lazy_start_and_idle_stop() {
         assert_eq!(hub.tool("s", "echo", "{}").await.unwrap(), "{}");
         let pid = hub.pid("s").unwrap();
         hub.until("s", |state| *state == asleep).await;
-        assert!(!is_running(pid));
+        gone(pid).await;
         // What it offers is still known.
         assert_eq!(hub.upstreams.status_of(&key("s")).unwrap().counts.tools, 17);
     }

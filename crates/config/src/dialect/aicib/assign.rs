@@ -9,7 +9,7 @@ use switchboard_model::{AgentSpec, Code, Place, ServerName};
 use super::super::native::{agent_id, references};
 use crate::catalog;
 use crate::declared::{Declared, Defaults, FromCatalog};
-use crate::decode::{Fields, Report, Spanned, Text};
+use crate::decode::{Fields, Report, Spanned, Text, What};
 use crate::syntax::{Field, Node};
 
 /// What was found out about one role.
@@ -60,7 +60,7 @@ impl Assignments {
     /// Reads one agent or worker; a worker is off when the agent above it is.
     fn agent(&mut self, field: &Field, above: bool, report: &mut Report) -> bool {
         let settings = match field.value.is_map() {
-            true => Fields::of(&field.value, format!("agent `{}`", field.key), report),
+            true => Fields::of(&field.value, What::Named("agent", &field.key), report),
             // A role without settings is none of our business, but it is a role.
             false => None,
         };

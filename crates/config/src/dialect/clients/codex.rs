@@ -7,7 +7,7 @@ use super::super::mcp_servers::add;
 use super::super::native::{required, server_name};
 use super::{call_timeout, filters, oauth, unsupported};
 use crate::declared::Declared;
-use crate::decode::{Fields, Report, Spanned, Text, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Text, Unit, Unknown, What};
 use crate::draft::Draft;
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::Field;
@@ -28,7 +28,7 @@ pub(crate) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
 
 fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.command = fields.text("command", report);
     draft.args = fields.texts("args", report);

@@ -7,7 +7,7 @@ use super::super::mcp_servers::{KINDS, add};
 use super::super::native::server_name;
 use super::switches;
 use crate::declared::Declared;
-use crate::decode::{Fields, Report, Spanned, Text, Unit, Unknown, text};
+use crate::decode::{Fields, Report, Spanned, Text, Unit, Unknown, What, text};
 use crate::draft::{self, Draft};
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::{Node, Value};
@@ -41,7 +41,8 @@ pub(crate) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
 fn server(node: &Node, written: Text, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
     let notation = Notation::Client(ClientNotation { mustache: true, ..ClientNotation::default() });
-    let mut fields = Fields::of(node, format!("server `{name}`"), report)?;
+    let named = node.get("name").and_then(Node::as_str).unwrap_or_default();
+    let mut fields = Fields::of(node, What::Named("server", named), report)?;
     let mut draft = Draft::new(written);
     draft.kind = fields.choice("type", &KINDS, report);
     draft.command = fields.text("command", report);

@@ -7,7 +7,7 @@ use super::super::mcp_servers::add;
 use super::super::native::server_name;
 use super::{call_timeout, filters, switches};
 use crate::declared::Declared;
-use crate::decode::{Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{Draft, Kind};
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::{Field, Node};
@@ -35,7 +35,7 @@ pub(crate) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
 
 fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("extension `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("extension", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.kind = fields.choice("type", &KINDS, report);
     draft.command = fields.text("cmd", report);

@@ -7,7 +7,7 @@ use super::super::mcp_servers::{KINDS, add};
 use super::super::native::server_name;
 use super::{oauth, switches};
 use crate::declared::Declared;
-use crate::decode::{Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{self, Draft};
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::{Field, Node};
@@ -36,7 +36,7 @@ fn is_entry(node: &Node) -> bool {
 
 fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.kind = fields.choice("type", &KINDS, report);
     if field.value.get("command").is_some_and(|command| command.as_str().is_some()) {

@@ -7,7 +7,7 @@ use super::super::mcp_servers::add;
 use super::super::native::server_name;
 use super::{call_timeout, oauth, switches};
 use crate::declared::Declared;
-use crate::decode::{Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::Draft;
 use crate::expand::{ClientNotation, Notation};
 use crate::syntax::Field;
@@ -32,7 +32,7 @@ pub(crate) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
 
 fn server(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     // Until 2025 the command was a table of its own.
     match field.value.get("command").filter(|command| command.is_map()) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use switchboard_model::{Code, ServerName, ServerSpec, Start, ToolFilter};
 
 use super::{auth, pattern};
-use crate::decode::{self, Fields, Report, Spanned, Unit, Unknown};
+use crate::decode::{self, Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{Draft, Kind};
 use crate::expand::Notation;
 use crate::syntax::{Field, Node};
@@ -20,7 +20,7 @@ pub(crate) const KINDS: [(&str, Kind); 4] = [
 
 pub(super) fn read(field: &Field, name: ServerName, report: &mut Report) -> Option<ServerSpec> {
     let before = report.errors();
-    let mut fields = Fields::of(&field.value, format!("server `{name}`"), report)?;
+    let mut fields = Fields::of(&field.value, What::Named("server", &field.key), report)?;
     let mut draft = Draft::new(Spanned::new(field.key.clone(), &field.key_span));
     draft.kind = fields.choice("transport", &KINDS, report);
     draft.command = fields.text("command", report);
