@@ -74,7 +74,10 @@ impl Source {
             return "";
         };
         let end = shown.line_starts.get(line).copied().unwrap_or(shown.text.len());
-        shown.text[*start..end].trim_end_matches(['\n', '\r'])
+        let line = &shown.text[*start..end];
+        // One line end only: returns that stand alone are part of the line, and may be pointed at.
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        line.strip_suffix('\r').unwrap_or(line)
     }
 
     /// Where a line, counted from 1, begins.
