@@ -4,15 +4,21 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 
 use crate::say;
 
-/// The root of the repository.
+/// The root of the repository: where cargo was started, which need not be where this was compiled,
+/// as clones share a target directory.
 pub(crate) fn root() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let compiled = || OsString::from(env!("CARGO_MANIFEST_DIR"));
+        let xtask = PathBuf::from(variable("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
+        xtask.parent().map(Path::to_owned).unwrap_or(xtask)
+    });
+    &ROOT
 }
 
 /// The directory that survives clean clones; it may be deleted at any time.

@@ -7,6 +7,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use switchboard_core::port::CallError;
 use switchboard_model::{Counts, ToolFilter};
 use switchboard_wire::header::{ParamHeader, param_headers};
 use switchboard_wire::types::entry::Entry;
@@ -14,7 +15,6 @@ use switchboard_wire::types::{Page, PromptEntry, ResourceEntry, TemplateEntry, T
 use switchboard_wire::{Era, JsonBuf, code, method, write};
 
 use crate::channel::{Channel, Kinds};
-use crate::error::CallError;
 use crate::peer::Peer;
 use crate::pulse::Patience;
 use crate::transport::{Headers, Link};

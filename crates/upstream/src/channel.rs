@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use switchboard_core::port::{CallError, Delivery, RpcError};
 use switchboard_wire::{Id, Json, JsonBuf, Limits, method, stdio, write};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,7 +16,6 @@ use tokio_util::task::TaskTracker;
 pub(crate) use inbound::{Changed, Kinds};
 pub(crate) use pending::{Related, Waiting};
 
-use crate::error::{CallError, Delivery, RpcError};
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, wait};
 use crate::transport::{Headers, Link};

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_core::port::CallError;
 use switchboard_model::{HttpKind, Resolved, ResolvedTransport, Secret, ServerKey, ServerSpec};
 use switchboard_wire::Era;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::channel::Channel;
 use crate::context::Context;
 use crate::era::{self, Verdict};
-use crate::error::{CallError, ConnectError};
+use crate::error::ConnectError;
 use crate::handshake::{Found, discover, initialize};
 use crate::journal::Journal;
 use crate::peer::Peer;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use switchboard_core::port::{CallError, Caller, Inputs};
 use switchboard_model::{Limits, ServerKey, Timing};
 use switchboard_wire::peek::{self, ResultType};
 use switchboard_wire::types::InputRequired;
@@ -14,10 +15,8 @@ use switchboard_wire::{Era, Json, JsonBuf, method};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 
-use crate::caller::{Caller, Inputs};
 use crate::catalog::Catalog;
 use crate::channel::{Channel, Outgoing, Waiting};
-use crate::error::CallError;
 use crate::peer::Peer;
 use crate::pulse::Patience;
 use crate::transport::{Headers, Link};

@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use switchboard_core::port::BoxFuture;
 use switchboard_model::{Clock, Secret, ServerKey, ServerSpec, SystemClock};
 
-use crate::caller::BoxFuture;
 use crate::era::{EraMemory, InMemory};
 use crate::guardian::Guardian;
 use crate::instance::Instance;

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use switchboard_core::port::{CallError, RpcError};
 use switchboard_wire::types::{DiscoverResult, InitializeResult};
 use switchboard_wire::{Era, Json, Revision, code, method, write};
 
 use crate::channel::Channel;
 use crate::context::Identity;
-use crate::error::{CallError, ConnectError, RpcError};
+use crate::error::ConnectError;
 use crate::peer::{Peer, client_info, stamped};
 use crate::pulse::Patience;
 use crate::transport::Headers;

@@ -13,7 +13,6 @@
 
 mod backoff;
 mod bus;
-mod caller;
 mod catalog;
 mod channel;
 mod connect;
@@ -35,15 +34,17 @@ mod supervisor;
 mod transport;
 mod upstreams;
 
-pub use caller::{BoxFuture, Caller, ClientPort, Inputs};
 pub use catalog::Catalog;
 pub use connection::Connection;
 pub use context::{Context, Gate, Identity, Lookup, Open};
 pub use era::{EraMemory, InMemory, Verdict};
-pub use error::{CallError, ConnectError, Delivery, RpcError};
+pub use error::ConnectError;
 pub use guardian::Guardian;
 pub use instance::Instance;
 pub use peer::Peer;
 pub use reap::reap;
 pub use server::{Health, Status};
+pub use switchboard_core::port::{
+    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, RpcError,
+};
 pub use upstreams::{Applied, Upstreams};

@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use switchboard_core::port::{CallError, Delivery};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
-
-use crate::error::CallError;
 
 /// How long a request may take.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +78,7 @@ pub(crate) async fn wait<T>(
             biased;
             answer = &mut answer => {
                 return answer.map_err(|_| {
-                    CallError::lost("it was closed", crate::error::Delivery::Perhaps)
+                    CallError::lost("it was closed", Delivery::Perhaps)
                 });
             }
             () = pulse.beats.notified() => {

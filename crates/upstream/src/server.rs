@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use switchboard_core::port::CallError;
 use switchboard_model::{
     Counts, EventKind, LogLine, ServerKey, ServerSpec, ServerState, Until, state::Input,
 };
@@ -16,7 +17,6 @@ use tokio::time::timeout;
 use crate::bus::Bus;
 use crate::catalog::{Catalog, Listing};
 use crate::connection::Connection;
-use crate::error::CallError;
 use crate::journal::Journal;
 
 /// Health checks that are remembered.

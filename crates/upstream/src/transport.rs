@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::types::CallParams;
 use switchboard_wire::{Era, Json, JsonBuf, Revision, header, method};
 use tokio::sync::mpsc;
 
 use crate::channel::{Channel, line};
-use crate::error::{CallError, Delivery};
 
 /// How messages leave.
 pub(crate) enum Link {

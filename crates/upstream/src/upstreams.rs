@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use switchboard_core::port::{CallError, Caller, Delivery};
 use switchboard_model::{Desired, Event, EventKind, Outcome, ServerKey, ServerSpec, ServerState};
 use switchboard_wire::{Json, JsonBuf, method, peek};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
@@ -13,11 +14,9 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use crate::bus::Bus;
-use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::connection::Connection;
 use crate::context::Context;
-use crate::error::{CallError, Delivery};
 use crate::plan::{Action, plan};
 use crate::server::{Command, Server, Status};
 use crate::supervisor::Supervisor;

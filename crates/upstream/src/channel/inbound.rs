@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
+use switchboard_core::port::{CallError, RpcError};
 use switchboard_model::LogSource;
 use switchboard_wire::types::{Cancelled, Filter, LogMessage, Progress};
 use switchboard_wire::{
@@ -14,7 +15,6 @@ use switchboard_wire::{
 use tokio::sync::Notify;
 
 use super::{Channel, LIMITS, Related};
-use crate::error::{CallError, RpcError};
 
 pub(super) fn dispatch(channel: &Arc<Channel>, bytes: &Bytes, related: Related) {
     match Message::parse(bytes, &LIMITS) {

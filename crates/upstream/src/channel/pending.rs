@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use switchboard_core::port::{CallError, ClientPort};
 use switchboard_wire::JsonBuf;
 use tokio::sync::oneshot;
 
-use crate::caller::ClientPort;
-use crate::error::CallError;
 use crate::pulse::Pulse;
 
 type Answer = Result<JsonBuf, CallError>;

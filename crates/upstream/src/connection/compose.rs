@@ -1,11 +1,10 @@
 //! The small edits that a request gets on its way: whose progress it is, what the era wants said,
 //! and the answers to what the server asked back. Everything else stays byte for byte.
 
+use switchboard_core::port::{CallError, ClientPort, RpcError};
 use switchboard_wire::types::InputRequired;
 use switchboard_wire::{Edit, Era, Json, JsonBuf, code, meta, method, rewrite, write};
 
-use crate::caller::ClientPort;
-use crate::error::{CallError, RpcError};
 use crate::peer::Peer;
 
 /// What a request has to say about itself.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_core::port::CallError;
 use switchboard_wire::types::Filter;
 use switchboard_wire::{Era, code, method, write};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -11,7 +12,6 @@ use tokio_util::task::TaskTracker;
 
 use crate::catalog;
 use crate::connection::Connection;
-use crate::error::CallError;
 use crate::pulse::Patience;
 use crate::server::Server;
 use crate::transport::Headers;

@@ -13,6 +13,7 @@ use reqwest::header::{
     ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use reqwest::{Response, StatusCode};
+use switchboard_core::port::{CallError, Delivery, RpcError};
 use switchboard_wire::{Era, Message, Revision, header};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,7 +23,6 @@ pub(crate) use stream::listen;
 
 use crate::channel::{Channel, LIMITS, Related};
 use crate::connect::Attempt;
-use crate::error::{CallError, Delivery, RpcError};
 use crate::transport::{Headers, Link};
 
 /// How long a call waits for a server that asks for rest, in all.

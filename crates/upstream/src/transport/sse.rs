@@ -6,13 +6,14 @@ use std::sync::{Arc, OnceLock};
 use reqwest::Response;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Client, StatusCode};
+use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::sse::{self, Decoder, Item};
 use switchboard_wire::{Revision, header};
 use url::Url;
 
 use crate::channel::{Channel, LIMITS, Related};
 use crate::connect::Attempt;
-use crate::error::{CallError, ConnectError, Delivery};
+use crate::error::ConnectError;
 use crate::transport::Link;
 use crate::transport::http::{Endpoint, unsent};
 

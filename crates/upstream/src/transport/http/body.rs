@@ -2,10 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 use reqwest::Response;
+use switchboard_core::port::CallError;
 
 use super::unsent;
 use crate::channel::LIMITS;
-use crate::error::CallError;
 
 /// How much of an error page is shown.
 const EXCERPT: usize = 200;

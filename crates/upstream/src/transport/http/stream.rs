@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, HeaderValue};
 use reqwest::{Response, StatusCode};
+use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::sse::{self, Decoder, Item};
 use switchboard_wire::{Era, header};
 use tokio::time::{sleep, timeout};
 
 use super::{Content, HttpLink, content_type, unsent};
 use crate::channel::{Channel, LIMITS, Related};
-use crate::error::{CallError, Delivery};
 use crate::transport::Link;
 
 /// Between two tries, unless the server says otherwise.

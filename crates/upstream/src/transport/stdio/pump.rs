@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use switchboard_core::port::CallError;
 use switchboard_model::LogSource;
 use switchboard_wire::stdio::{Decoder, Line};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Life;
 use crate::channel::{Channel, LIMITS, Related};
-use crate::error::CallError;
 
 /// Messages that go out in one write, if they are there.
 const BATCH: usize = 64;

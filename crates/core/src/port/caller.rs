@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use switchboard_wire::{Json, JsonBuf};
 
-use crate::error::RpcError;
+use super::error::RpcError;
 
 /// A future that can be kept in a table.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
