@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::channel::Channel;
-use crate::context::Context;
+use crate::context::{Context, Waits};
 use crate::era::{self, Verdict};
 use crate::error::ConnectError;
 use crate::handshake::{Found, discover, initialize};
@@ -22,12 +22,6 @@ use crate::pulse::Patience;
 use crate::transport::stdio::{self, Launch, Process};
 use crate::transport::{http, sse};
 
-/// How long a child has to answer the probe before it is thrown away.
-const PROBE: Duration = Duration::from_secs(3);
-/// The same for one behind a program that may have to download it first.
-const PROBE_DOWNLOAD: Duration = Duration::from_secs(20);
-/// A child that is quiet for so long is given up.
-const SILENCE: Duration = Duration::from_secs(5 * 60);
 /// The end of all patience with one that talks and never answers.
 const PATIENCE: Patience = Patience::of(Duration::from_secs(30 * 60));
 
@@ -104,7 +98,9 @@ impl Attempt<'_> {
         channel: Arc<Channel>,
         process: Process,
     ) -> Result<Established, ConnectError> {
-        let peer = alive(&process, initialize(&channel, &self.context.identity, PATIENCE)).await?;
+        let silence = self.context.waits.silence;
+        let first = initialize(&channel, &self.context.identity, PATIENCE);
+        let peer = alive(&process, silence, first).await?;
         Ok(Established { channel, process: Some(process), peer })
     }
 }
@@ -120,9 +116,13 @@ async fn by_stdio(
     }
     let identity = &attempt.context.identity;
     let mut probe = std::pin::pin!(discover(&channel, identity, PATIENCE));
-    let limit = if known.is_some() { SILENCE } else { probe_limit(launch.command.expose()) };
-    let asked =
-        tokio::time::timeout(limit, alive(&process, async { Ok((&mut probe).await) })).await;
+    let waits = &attempt.context.waits;
+    let limit = match known {
+        Some(_) => waits.silence,
+        None => probe_limit(waits, launch.command.expose()),
+    };
+    let asked = alive(&process, waits.silence, async { Ok((&mut probe).await) });
+    let asked = tokio::time::timeout(limit, asked).await;
     match asked {
         Ok(Ok(Ok(Found::Stateless(peer)))) => {
             Ok(Established { channel: channel.clone(), process: Some(process), peer: *peer })
@@ -157,42 +157,43 @@ async fn by_stdio(
                     let peer = made?;
                     Ok(Established { channel: second, process: Some(other), peer })
                 }
-                () = silence(&other) => Err(ConnectError::Silent(SILENCE)),
+                () = silence(&other, waits.silence) => Err(ConnectError::Silent(waits.silence)),
             }
         }
     }
 }
 
-fn probe_limit(command: &str) -> Duration {
+fn probe_limit(waits: &Waits, command: &str) -> Duration {
     let name = std::path::Path::new(command).file_stem().and_then(|name| name.to_str());
     match name {
         Some(
             "npx" | "uvx" | "uv" | "bunx" | "pnpm" | "pnpx" | "yarn" | "pipx" | "docker" | "podman"
             | "deno" | "go" | "cargo" | "dnx",
-        ) => PROBE_DOWNLOAD,
-        _ => PROBE,
+        ) => waits.probe_download,
+        _ => waits.probe,
     }
 }
 
 /// Waits for `work` as long as the process gives signs of life.
 async fn alive<T>(
     process: &Process,
+    limit: Duration,
     work: impl Future<Output = Result<T, ConnectError>>,
 ) -> Result<T, ConnectError> {
     tokio::select! {
         biased;
         made = work => made,
-        () = silence(process) => Err(ConnectError::Silent(SILENCE)),
+        () = silence(process, limit) => Err(ConnectError::Silent(limit)),
     }
 }
 
-async fn silence(process: &Process) {
+async fn silence(process: &Process, limit: Duration) {
     loop {
         let quiet = process.quiet();
-        if quiet >= SILENCE {
+        if quiet >= limit {
             return;
         }
-        tokio::time::sleep(SILENCE - quiet).await;
+        tokio::time::sleep(limit - quiet).await;
     }
 }
 
@@ -215,14 +216,19 @@ async fn by_http(
     }
     let channel = http::open(attempt, &endpoint);
     if known.is_none_or(|verdict| verdict.era == Era::Stateless) {
-        match discover(&channel, identity, patience).await {
+        // The probe may cost a part of the time, never all of it.
+        let probing = Patience::of(attempt.spec.timing.connect / 3);
+        match discover(&channel, identity, probing).await {
             Ok(Found::Stateless(peer)) => {
                 let made = Established { channel, process: None, peer: *peer };
                 return Ok((HttpKind::Streamable, made));
             }
             Ok(Found::Session) => {}
-            // Anything but a refusal of the request as such says nothing about the era.
-            Err(error) if !http::is_refusal(&error) => {
+            // Silence is an answer too; what is neither that nor a refusal of the request as such
+            // says nothing about the era.
+            Err(error)
+                if !http::is_refusal(&error) && !matches!(error, CallError::TimedOut { .. }) =>
+            {
                 return Err(ConnectError::handshake("server/discover", error));
             }
             Err(_) => {}

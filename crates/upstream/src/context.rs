@@ -2,6 +2,7 @@
 //! own mark. All of it is handed in; nothing here reads the process's environment.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use switchboard_core::port::BoxFuture;
 use switchboard_model::{Clock, Secret, ServerKey, ServerSpec, SystemClock};
@@ -60,6 +61,30 @@ impl Default for Identity {
     }
 }
 
+/// How long is waited for what should come by itself.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    /// A child's answer to the probe; after that another process is asked.
+    pub probe: Duration,
+    /// The same for one behind a program that may have to download it first.
+    pub probe_download: Duration,
+    /// Any output of a child that has not introduced itself; after that it is given up.
+    pub silence: Duration,
+    /// The answer to a health check.
+    pub check: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self {
+            probe: Duration::from_secs(3),
+            probe_download: Duration::from_secs(20),
+            silence: Duration::from_secs(5 * 60),
+            check: Duration::from_secs(10),
+        }
+    }
+}
+
 /// What connections are made with.
 #[derive(Clone)]
 pub struct Context {
@@ -77,6 +102,8 @@ pub struct Context {
     pub guardian: Option<Arc<Guardian>>,
     /// How the hub introduces itself.
     pub identity: Identity,
+    /// How long is waited for what should come by itself.
+    pub waits: Waits,
     pub(crate) http: Arc<OnceLock<Result<reqwest::Client, String>>>,
 }
 
@@ -91,6 +118,7 @@ impl Context {
             instance,
             guardian: None,
             identity: Identity::default(),
+            waits: Waits::default(),
             http: Arc::default(),
         }
     }

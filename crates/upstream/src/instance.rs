@@ -7,6 +7,9 @@ use std::path::Path;
 /// The variable that carries the mark.
 pub const VARIABLE: &str = "SWITCHBOARD_INSTANCE";
 
+/// The variable that carries the number of the start that a process comes from.
+pub const LAUNCH: &str = "SWITCHBOARD_LAUNCH";
+
 /// The mark of one hub: whose state it keeps, and which process it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instance {

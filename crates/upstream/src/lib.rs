@@ -36,7 +36,7 @@ mod upstreams;
 
 pub use catalog::Catalog;
 pub use connection::Connection;
-pub use context::{Context, Gate, Identity, Lookup, Open};
+pub use context::{Context, Gate, Identity, Lookup, Open, Waits};
 pub use era::{EraMemory, InMemory, Verdict};
 pub use error::ConnectError;
 pub use guardian::Guardian;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::group::{Signal, is_alive, signal};
-use crate::instance::{Instance, VARIABLE};
+use crate::instance::{Instance, LAUNCH, VARIABLE};
 
 /// Between asking and killing.
 const GRACE: Duration = Duration::from_secs(1);
@@ -36,6 +36,17 @@ pub fn reap(instance: &Instance) -> usize {
     groups.len()
 }
 
+/// The groups of what one start of this hub's left behind.
+pub(crate) fn launched(instance: &Instance, launch: u64) -> Vec<u32> {
+    let number = launch.to_string();
+    let ours = |pid: &str| {
+        let environment = environment_of(pid)?;
+        let mark = Instance::parse(std::str::from_utf8(value(&environment, VARIABLE)?).ok()?)?;
+        (mark == *instance && value(&environment, LAUNCH)? == number.as_bytes()).then_some(())
+    };
+    groups(|pid| ours(pid).is_some()).into_iter().collect()
+}
+
 fn tell(groups: &BTreeSet<u32>, what: Signal) {
     for group in groups {
         signal(*group, what);
@@ -45,24 +56,33 @@ fn tell(groups: &BTreeSet<u32>, what: Signal) {
 /// Every process whose mark `wanted` takes, but never one of the asking process's own group.
 /// Where there is no `/proc`, none is found.
 pub(crate) fn marked(wanted: impl Fn(&Instance) -> bool) -> Vec<Found> {
+    let found = groups(|pid| mark_of(pid).is_some_and(|mark| wanted(&mark)));
+    found.into_iter().map(|group| Found { group }).collect()
+}
+
+/// The groups of the processes that `wanted` takes, but never the asking process's own.
+fn groups(wanted: impl Fn(&str) -> bool) -> BTreeSet<u32> {
     let own = group_of("self");
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(processes) = std::fs::read_dir("/proc") else { return BTreeSet::new() };
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     pids.filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()))
-        .filter(|pid| mark_of(pid).is_some_and(|mark| wanted(&mark)))
+        .filter(|pid| wanted(pid))
         .filter_map(|pid| group_of(&pid))
         .filter(|group| Some(*group) != own)
-        .map(|group| Found { group })
         .collect()
 }
 
 fn mark_of(pid: &str) -> Option<Instance> {
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let prefix = format!("{VARIABLE}=");
-    let mark = environment
-        .split(|byte| *byte == 0)
-        .find_map(|variable| variable.strip_prefix(prefix.as_bytes()))?;
-    Instance::parse(std::str::from_utf8(mark).ok()?)
+    Instance::parse(std::str::from_utf8(value(&environment_of(pid)?, VARIABLE)?).ok()?)
+}
+
+fn environment_of(pid: &str) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+fn value<'e>(environment: &'e [u8], name: &str) -> Option<&'e [u8]> {
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.find_map(|variable| variable.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
 fn group_of(pid: &str) -> Option<u32> {

@@ -65,9 +65,10 @@ impl Supervisor {
         server: Arc<Server>,
         context: Context,
         commands: mpsc::Receiver<Command>,
+        begun: oneshot::Sender<()>,
     ) -> Self {
         let spec = server.spec.load_full();
-        let (waiting, ending) = (Vec::new(), None);
+        let (waiting, ending) = (vec![begun], None);
         Self { server, context, commands, spec, waiting, ending, called: false }
     }
 

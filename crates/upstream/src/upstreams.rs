@@ -88,7 +88,9 @@ impl Upstreams {
             let (told, taken) = oneshot::channel();
             let (key, command) = match action {
                 Action::Start(key, spec) => {
-                    map.insert(key.clone(), self.supervise(key, spec));
+                    map.insert(key.clone(), self.supervise(key, spec, told));
+                    // Nobody may find one that has not begun, and take it for one that has ended.
+                    let _ = taken.await;
                     continue;
                 }
                 Action::Stop(key) => (key, Command::Stop(told)),
@@ -207,11 +209,16 @@ impl Upstreams {
         self.0.servers.load().get(key).cloned()
     }
 
-    fn supervise(&self, key: &ServerKey, spec: &Arc<ServerSpec>) -> Arc<Server> {
+    fn supervise(
+        &self,
+        key: &ServerKey,
+        spec: &Arc<ServerSpec>,
+        begun: oneshot::Sender<()>,
+    ) -> Arc<Server> {
         let (commands, orders) = mpsc::channel(16);
         let server = Server::new(key.clone(), spec.clone(), self.0.bus.clone(), commands);
         let server = Arc::new(server);
-        let supervisor = Supervisor::new(server.clone(), self.0.context.clone(), orders);
+        let supervisor = Supervisor::new(server.clone(), self.0.context.clone(), orders, begun);
         self.0.tasks.spawn(supervisor.run());
         server
     }

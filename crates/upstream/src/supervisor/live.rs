@@ -46,7 +46,7 @@ impl Supervisor {
         self.server.offer();
         self.server.publish(connection.clone(), process.as_ref().map(|process| process.pid));
         self.server.input(Input::Establish { now: self.context.clock.now(), revision });
-        watch::start(&self.server, &connection, tasks);
+        watch::start(&self.server, &connection, self.context.waits.check, tasks);
         let over = self.serve(&connection).await;
         self.server.withdraw();
         let drains = matches!(over, Over::Told(_) | Over::Idle);

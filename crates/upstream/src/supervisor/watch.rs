@@ -19,8 +19,6 @@ use crate::transport::Headers;
 /// A storm of changes is over when nothing came for so long, or has lasted for so long.
 const CALM: Duration = Duration::from_millis(200);
 const STORM: Duration = Duration::from_secs(2);
-/// How long a check may take.
-const CHECK: Duration = Duration::from_secs(10);
 /// How often a server may be too busy to answer a check, if it answers no call either.
 const BUSY: u32 = 3;
 /// Between two subscriptions.
@@ -28,11 +26,16 @@ const RESUBSCRIBE: Duration = Duration::from_secs(5);
 /// For ever.
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Starts all of it.
-pub(super) fn start(server: &Arc<Server>, connection: &Arc<Connection>, tasks: &TaskTracker) {
+/// Starts all of it; `check` is how long a health check may take.
+pub(super) fn start(
+    server: &Arc<Server>,
+    connection: &Arc<Connection>,
+    check: Duration,
+    tasks: &TaskTracker,
+) {
     let end = connection.channel.token();
     let (s, c) = (server.clone(), connection.clone());
-    tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c).await }));
+    tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c).await }));
     if connection.peer().era() == Era::Stateless {
@@ -42,11 +45,11 @@ pub(super) fn start(server: &Arc<Server>, connection: &Arc<Connection>, tasks: &
 }
 
 /// Checks again and again; a check that fails ends the connection.
-async fn health(server: &Server, connection: &Connection) {
+async fn health(server: &Server, connection: &Connection, limit: Duration) {
     let (mut busy, mut served) = (0, connection.served());
     loop {
         sleep(server.spec.load().timing.health_interval).await;
-        let outcome = connection.check(CHECK).await;
+        let outcome = connection.check(limit).await;
         let failed = match &outcome {
             Ok(_) => {
                 busy = 0;

@@ -6,7 +6,8 @@ mod environment;
 mod group;
 mod pump;
 
-use std::process::Stdio;
+use std::io;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -29,6 +30,9 @@ const QUEUE: usize = 256;
 const FAREWELL: Duration = Duration::from_millis(400);
 /// How long output may still come after the process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Every start of a process has a number, in its environment, by which what it left is found.
+static LAUNCHES: AtomicU64 = AtomicU64::new(1);
 
 /// What to start.
 pub(crate) struct Launch<'a> {
@@ -89,7 +93,8 @@ pub(crate) fn open(
     launch: &Launch<'_>,
 ) -> Result<(Arc<Channel>, Process), ConnectError> {
     let (context, tasks) = (attempt.context, attempt.tasks);
-    let mut child = start(context, launch)?;
+    let number = LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    let mut child = start(context, launch, number)?;
     let pid = child.id().unwrap_or_default();
     context.started(pid);
     let (queue, messages) = mpsc::channel(QUEUE);
@@ -101,9 +106,9 @@ pub(crate) fn open(
         grace: AtomicU64::new(millis(launch.grace)),
     });
     let stop = CancellationToken::new();
-    let heard = CancellationToken::new();
+    let (heard, unheard) = (CancellationToken::new(), CancellationToken::new());
     if let Some(stdin) = child.stdin.take() {
-        tasks.spawn(pump::write(stdin, messages, channel.clone()));
+        tasks.spawn(pump::write(stdin, messages, channel.clone(), unheard.clone()));
     }
     if let Some(stdout) = child.stdout.take() {
         tasks.spawn(pump::read(stdout, channel.clone(), life.clone(), heard.clone()));
@@ -118,6 +123,8 @@ pub(crate) fn open(
         channel: channel.clone(),
         stop: stop.clone(),
         heard,
+        unheard,
+        launch: number,
         life: life.clone(),
         context: context.clone(),
     };
@@ -128,9 +135,9 @@ pub(crate) fn open(
     Ok((channel, Process { pid, stop, gone, life }))
 }
 
-fn start(context: &Context, launch: &Launch<'_>) -> Result<Child, ConnectError> {
+fn start(context: &Context, launch: &Launch<'_>, number: u64) -> Result<Child, ConnectError> {
     let declared = launch.command.expose();
-    let environment = environment::of(context, launch.env);
+    let environment = environment::of(context, launch.env, number);
     let path = environment::path(&environment);
     let program = command::find(declared, path, launch.cwd.map(Secret::expose))?;
     let mut command = Command::new(program);
@@ -159,17 +166,15 @@ struct Keeper {
     channel: Arc<Channel>,
     stop: CancellationToken,
     heard: CancellationToken,
+    unheard: CancellationToken,
+    launch: u64,
     life: Arc<Life>,
     context: Context,
 }
 
 impl Keeper {
     async fn keep(mut self) {
-        let ended = tokio::select! {
-            status = self.child.wait() => Some(status),
-            () = self.stop.cancelled() => None,
-        };
-        match ended {
+        match self.ended().await {
             Some(status) => {
                 // What it said last may hold an answer, or the reason.
                 let _ = timeout(LAST_WORDS, self.heard.cancelled()).await;
@@ -178,6 +183,7 @@ impl Keeper {
                 self.channel.close(self.epitaph(&how));
             }
             None => {
+                // Whoever told why it ends was first.
                 self.channel.close("it was stopped");
                 if timeout(FAREWELL, self.child.wait()).await.is_err() {
                     group::terminate(self.pid);
@@ -190,7 +196,24 @@ impl Keeper {
             }
         }
         group::clear(self.pid, self.grace()).await;
+        group::clear_launch(&self.context.instance, self.launch, self.grace()).await;
         self.context.stopped(self.pid);
+    }
+
+    /// Returns with its status when it has ended by itself, without one when it has to go.
+    async fn ended(&mut self) -> Option<io::Result<ExitStatus>> {
+        let closed = tokio::select! {
+            status = self.child.wait() => return Some(status),
+            () = self.stop.cancelled() => return None,
+            () = self.heard.cancelled() => "output",
+            () = self.unheard.cancelled() => "input",
+        };
+        // Most that close a pipe are about to end, and how they end says more.
+        if let Ok(status) = timeout(FAREWELL, self.child.wait()).await {
+            return Some(status);
+        }
+        self.channel.close(format!("the server closed its {closed} and runs on"));
+        None
     }
 
     fn grace(&self) -> Duration {

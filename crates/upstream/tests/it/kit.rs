@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use switchboard_model::{
-    Desired, Event, EventKind, Secret, ServerKey, ServerName, ServerSpec, ServerState, StdioSpec,
-    Template, Transport,
+    Desired, Event, EventKind, HttpKind, HttpSpec, Secret, ServerKey, ServerName, ServerSpec,
+    ServerState, StdioSpec, Template, Transport,
 };
+use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{
     BoxFuture, CallError, Caller, ClientPort, Context, Instance, RpcError, Upstreams,
 };
@@ -36,6 +37,24 @@ pub(crate) fn scripted(name: &str, era: &str, fault: &str) -> ServerSpec {
     let mut spec = ServerSpec::new(ServerName::parse(name).unwrap(), Transport::Stdio(stdio));
     spec.timing.stop_grace = Duration::from_millis(500);
     spec
+}
+
+/// A server of `testkit`'s, as the hub starts it.
+pub(crate) fn command(name: &str, script: &Script) -> ServerSpec {
+    let (program, args) = Scripted::stdio(script);
+    let stdio = StdioSpec {
+        command: Template::literal(program.to_str().unwrap()),
+        args: args.iter().map(Template::literal).collect(),
+        env: BTreeMap::new(),
+        cwd: None,
+    };
+    ServerSpec::new(ServerName::parse(name).unwrap(), Transport::Stdio(stdio))
+}
+
+/// A server behind a URL.
+pub(crate) fn url(name: &str, url: &str, kind: HttpKind) -> ServerSpec {
+    let http = HttpSpec { kind, url: Template::literal(url), headers: BTreeMap::new() };
+    ServerSpec::new(ServerName::parse(name).unwrap(), Transport::Http(http))
 }
 
 pub(crate) fn desired(specs: impl IntoIterator<Item = ServerSpec>) -> Desired {

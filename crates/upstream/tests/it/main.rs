@@ -1,6 +1,11 @@
 //! Connections over real processes and real sockets.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken assumption must stop the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a broken assumption must stop the test, and what was counted is its proof"
+)]
 
 mod beside;
 mod calls;

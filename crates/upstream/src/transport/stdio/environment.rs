@@ -50,15 +50,20 @@ const BASE: &[&str] = &[
 ];
 
 /// Every variable of the child.
-pub(super) fn of(context: &Context, declared: &[(String, Secret)]) -> Vec<(String, Secret)> {
+pub(super) fn of(
+    context: &Context,
+    declared: &[(String, Secret)],
+    launch: u64,
+) -> Vec<(String, Secret)> {
     let base = BASE.iter().filter_map(|name| Some(((*name).to_owned(), (context.env)(name)?)));
     let mut all: Vec<(String, Secret)> = base.collect();
     for (name, value) in declared {
         all.retain(|(known, _)| !same(known, name));
         all.push((name.clone(), value.clone()));
     }
-    all.retain(|(name, _)| name != instance::VARIABLE);
+    all.retain(|(name, _)| name != instance::VARIABLE && name != instance::LAUNCH);
     all.push((instance::VARIABLE.to_owned(), Secret::new(context.instance.to_string())));
+    all.push((instance::LAUNCH.to_owned(), Secret::new(launch.to_string())));
     all
 }
 

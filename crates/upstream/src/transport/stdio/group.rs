@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::group::Signal;
+use crate::instance::Instance;
+use crate::reap;
+
 /// How often it is looked whether a group is empty.
 const LOOK: Duration = Duration::from_millis(20);
 /// A group that cannot be ended in this time has nothing left but what the kernel holds.
@@ -37,6 +41,23 @@ pub(super) async fn clear(leader: u32, grace: Duration) {
     if !emptied(leader, grace.min(LONGEST)).await {
         kill(leader);
         emptied(leader, LONGEST).await;
+    }
+}
+
+/// Ends what left the group by making a session of its own, as browsers do; found by the mark.
+pub(super) async fn clear_launch(instance: &Instance, launch: u64, grace: Duration) {
+    for signal in [Signal::Terminate, Signal::Kill] {
+        let (instance, looked) = (*instance, tokio::task::spawn_blocking);
+        // A look at every process of the system takes a while.
+        let left = looked(move || reap::launched(&instance, launch)).await.unwrap_or_default();
+        if left.is_empty() {
+            return;
+        }
+        left.iter().for_each(|group| crate::group::signal(*group, signal));
+        let ends = left.iter().map(|group| emptied(*group, grace.min(LONGEST)));
+        for end in ends {
+            end.await;
+        }
     }
 }
 

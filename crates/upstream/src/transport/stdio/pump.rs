@@ -22,11 +22,13 @@ const CHUNK: usize = 16 * 1024;
 /// Lines of standard error are cut here.
 const ERROR_LINE: usize = 8 * 1024;
 
-/// Writes what is queued. When it ends, the child's input closes.
+/// Writes what is queued. When it ends, the child's input closes; `unheard` tells that the child
+/// has closed it.
 pub(super) async fn write(
     mut stdin: ChildStdin,
     mut messages: mpsc::Receiver<Bytes>,
     channel: Arc<Channel>,
+    unheard: CancellationToken,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut together = BytesMut::new();
@@ -52,6 +54,7 @@ pub(super) async fn write(
         if let Err(error) = written {
             // Its end, if it ended, is told with the reason by whoever waits for it.
             tracing::debug!(%error, "a server's input is closed");
+            unheard.cancel();
             return drain(messages, &channel).await;
         }
     }
