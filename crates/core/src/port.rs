@@ -1,8 +1,18 @@
 //! The ports: what the path of a call needs from others, and what it hands to them. Only the words;
 //! who stands behind them is decided where everything is wired.
 
+mod call;
 mod caller;
+mod decide;
 mod error;
+mod guard;
+mod record;
+mod servers;
 
+pub use call::{Call, Who};
 pub use caller::{BoxFuture, Caller, ClientPort, Inputs};
-pub use error::{CallError, Delivery, RpcError};
+pub use decide::{AllowAll, Answer, Decide, Undecided, Verdict};
+pub use error::{CallError, Delivery, RpcError, Thing};
+pub use guard::{Blocked, Checked, Guard, PassAll};
+pub use record::{Done, Record, RecordNothing};
+pub use servers::Servers;

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod message;
 pub mod meta;
 pub mod method;
+pub mod output;
 pub mod peek;
 pub mod rewrite;
 pub mod sse;

@@ -1,5 +1,6 @@
 //! Why a call failed: each reason names the thing and keeps its cause.
 
+use std::fmt;
 use std::time::Duration;
 
 use switchboard_model::ServerState;
@@ -112,6 +113,59 @@ pub enum CallError {
     /// A member that decides something is there twice in the params.
     #[error("the params cannot be passed on: {0}")]
     Params(#[from] Repeated),
+    /// The caller is offered no such thing.
+    #[error("there is no {thing} `{name}`")]
+    NotFound {
+        /// What kind of thing.
+        thing: Thing,
+        /// What it was called by.
+        name: String,
+    },
+    /// The params do not say what is wanted.
+    #[error("the params lack `{0}`")]
+    Lacks(&'static str),
+    /// Nobody here answers that method.
+    #[error("the method `{0}` is not offered")]
+    NoMethod(String),
+    /// A rule, or a person, refused the call; it never reached the server.
+    #[error("the call was refused: {reason}")]
+    Denied {
+        /// Why.
+        reason: String,
+    },
+    /// The guard held back what was sent, or what came.
+    #[error("the guard stopped it: {reason}")]
+    Blocked {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a caller can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A tool.
+    Tool,
+    /// A resource.
+    Resource,
+    /// A prompt.
+    Prompt,
+    /// A task.
+    Task,
+    /// A result that was kept.
+    Result,
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Prompt => "prompt",
+            Self::Task => "task",
+            Self::Result => "result",
+        })
+    }
 }
 
 fn said(detail: &str) -> String {

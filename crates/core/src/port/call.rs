@@ -1,0 +1,57 @@
+//! A call as the ports see it: who wants what of whom. Borrowed, and never changed.
+
+use std::sync::Arc;
+
+use switchboard_model::{AgentId, CallOrigin, ServerKey, UserId};
+use switchboard_wire::Json;
+use switchboard_wire::types::ToolEntry;
+
+use crate::registry::Offer;
+
+/// Who calls. What is kept for one caller is never shown to another that differs in agent or user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Who {
+    /// The agent, if it is one.
+    pub agent: Option<AgentId>,
+    /// The person: the agent's owner, or whoever calls by page or command line.
+    pub user: Option<UserId>,
+    /// The session, for answers that hold as long as it does.
+    pub session: Option<Arc<str>>,
+}
+
+impl Who {
+    /// An agent, and who owns it.
+    pub fn agent(agent: AgentId, user: Option<UserId>) -> Self {
+        Self { agent: Some(agent), user, session: None }
+    }
+
+    /// A person.
+    pub fn user(user: UserId) -> Self {
+        Self { agent: None, user: Some(user), session: None }
+    }
+}
+
+/// A call that found its server.
+#[derive(Clone, Copy)]
+pub struct Call<'c> {
+    /// Who calls.
+    pub who: &'c Who,
+    /// Through which door.
+    pub origin: CallOrigin,
+    /// What is called.
+    pub server: &'c ServerKey,
+    /// What that server offers.
+    pub offer: &'c Offer,
+    /// The method of the protocol.
+    pub method: &'c str,
+    /// The server's own name of the tool or prompt, or the URI, or the task's id.
+    pub subject: &'c str,
+    /// What the caller called it by.
+    pub published: &'c str,
+    /// The tool's definition, if it is a tool's call.
+    pub tool: Option<&'c ToolEntry>,
+    /// The params as they go to the server.
+    pub params: Json<'c>,
+    /// The caller's trace, if it has one (`traceparent`).
+    pub trace: Option<&'c str>,
+}

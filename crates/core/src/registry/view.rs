@@ -1,0 +1,272 @@
+//! What one reader sees: every entry of some servers under one surface's names, in order, and the
+//! way back from a name to its server. Never changes.
+
+mod link;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use switchboard_model::ServerKey;
+use switchboard_wire::output;
+use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+
+use super::offer::{Home, Kind, Offer};
+use super::pages::Pages;
+use super::part::{Listable, Part};
+use super::{Settings, uri_template};
+use crate::naming::{Qualifier, Surface};
+
+/// What one reader sees. Shared by all who see the same.
+pub struct View {
+    surface: Surface,
+    settings: Settings,
+    pub(super) parts: Vec<Arc<Part>>,
+    lanes: [Lane; 4],
+    /// Which server's URIs begin so.
+    prefixes: HashMap<Arc<str>, usize>,
+    capabilities: OnceLock<Capabilities>,
+    instructions: OnceLock<Option<Arc<str>>>,
+}
+
+/// The entries of one kind.
+pub(super) struct Lane {
+    /// By published name.
+    table: HashMap<Arc<str>, Slot>,
+    /// In order.
+    pub(super) slots: Vec<Slot>,
+    /// Names that differ from those of the parts.
+    aside: HashMap<Slot, Arc<str>>,
+    digest: u64,
+    pub(super) pages: OnceLock<Pages>,
+}
+
+/// Where an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Slot {
+    pub(super) part: usize,
+    pub(super) row: usize,
+}
+
+/// How servers are called in names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Labels {
+    /// By their names, of which each is there once.
+    Names,
+    /// By name and scope.
+    Keys,
+}
+
+/// Something on offer, as a reader sees it.
+#[derive(Debug)]
+pub struct Listed<'v, E> {
+    /// What the reader calls it by: a name, a URI or a template of URIs.
+    pub name: &'v str,
+    /// Whose it is.
+    pub server: &'v ServerKey,
+    /// What else that server offers.
+    pub offer: &'v Arc<Offer>,
+    /// The server's own definition, with its own name.
+    pub entry: &'v E,
+}
+
+/// The server that answers for a URI.
+pub(crate) struct Place<'v> {
+    pub(crate) part: &'v Arc<Part>,
+    /// The server's own URI.
+    pub(crate) uri: String,
+}
+
+impl View {
+    /// The surface that it is for.
+    pub fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
+    /// The servers in it, in order.
+    pub fn servers(&self) -> impl ExactSizeIterator<Item = (&ServerKey, &Arc<Offer>)> {
+        self.parts.iter().map(|part| (&part.key, &part.offer))
+    }
+
+    /// Tells whether a list of this view is the same as one of another view or time.
+    pub fn digest(&self, kind: Kind) -> u64 {
+        self.lane(kind).digest
+    }
+
+    /// How many entries of a kind there are.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.lane(kind).slots.len()
+    }
+
+    /// What its servers can do between them.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.capabilities
+            .get_or_init(|| output::united(self.parts.iter().map(|part| &part.offer.capabilities)))
+    }
+
+    /// What its servers want models to know, each under its name if there are several.
+    pub fn instructions(&self) -> Option<&str> {
+        self.instructions.get_or_init(|| self.join_instructions()).as_deref()
+    }
+
+    /// Every tool, in order.
+    pub fn tools(&self) -> impl Iterator<Item = Listed<'_, ToolEntry>> {
+        self.list()
+    }
+
+    /// Every resource, in order.
+    pub fn resources(&self) -> impl Iterator<Item = Listed<'_, ResourceEntry>> {
+        self.list()
+    }
+
+    /// Every family of resources, in order.
+    pub fn templates(&self) -> impl Iterator<Item = Listed<'_, TemplateEntry>> {
+        self.list()
+    }
+
+    /// Every prompt, in order.
+    pub fn prompts(&self) -> impl Iterator<Item = Listed<'_, PromptEntry>> {
+        self.list()
+    }
+
+    /// The tool of that name.
+    pub fn tool(&self, name: &str) -> Option<Listed<'_, ToolEntry>> {
+        self.find(name)
+    }
+
+    /// The resource of that URI, if it is listed.
+    pub fn resource(&self, uri: &str) -> Option<Listed<'_, ResourceEntry>> {
+        self.find(uri)
+    }
+
+    /// The prompt of that name.
+    pub fn prompt(&self, name: &str) -> Option<Listed<'_, PromptEntry>> {
+        self.find(name)
+    }
+
+    /// The tool of that name, and whose it is.
+    pub(crate) fn tool_at(&self, name: &str) -> Option<(&Arc<Part>, &ToolEntry)> {
+        self.slot(name)
+    }
+
+    /// The prompt of that name, and whose it is.
+    pub(crate) fn prompt_at(&self, name: &str) -> Option<(&Arc<Part>, &PromptEntry)> {
+        self.slot(name)
+    }
+
+    /// The server whose URIs have that host.
+    pub(crate) fn part_at(&self, host: &str) -> Option<&Arc<Part>> {
+        let at = self.prefixes.get(Qualifier::prefix_of(host).as_str())?;
+        self.parts.get(*at)
+    }
+
+    /// The server of a key, if it is in the view.
+    pub(crate) fn part(&self, key: &ServerKey) -> Option<&Arc<Part>> {
+        let at = self.parts.binary_search_by(|part| (*part.label).cmp(key.name.as_str()));
+        let near = at.ok().map(|at| &self.parts[at]).filter(|part| part.key == *key);
+        near.or_else(|| self.parts.iter().find(|part| part.key == *key))
+    }
+
+    /// The server that answers for a URI, and the URI that it knows: a listed one; else by whose
+    /// prefix it has; else by whose template it fits; else the only server there is.
+    pub(crate) fn place(&self, uri: &str) -> Option<Place<'_>> {
+        if let Some((part, entry)) = self.slot::<ResourceEntry>(uri) {
+            return Some(Place { part, uri: entry.uri.clone() });
+        }
+        let prefixed = Qualifier::prefix(uri).and_then(|prefix| self.prefixes.get(prefix));
+        if let Some(part) = prefixed.map(|at| &self.parts[*at])
+            && let Some(original) = part.qualifier.original(uri)
+        {
+            return Some(Place { part, uri: original.into_owned() });
+        }
+        let alone = match self.parts.as_slice() {
+            [only] if !only.qualifies() => Some(only),
+            _ => None,
+        };
+        let part = self.fitting(uri).or(alone)?;
+        Some(Place { part, uri: uri.to_owned() })
+    }
+
+    /// The server whose family of resources has a template of exactly that text, and its own form.
+    pub(crate) fn template(&self, template: &str) -> Option<Place<'_>> {
+        let (part, entry) = self.slot::<TemplateEntry>(template)?;
+        Some(Place { part, uri: entry.uri_template.clone() })
+    }
+
+    /// A server's own URI as this view has it; `None` if it is the same.
+    pub(crate) fn uri(&self, part: &Part, uri: &str) -> Option<String> {
+        if part.qualifies() {
+            return part.uri(uri);
+        }
+        // Another server's, or nobody's, as it stands: reached by its prefix alone.
+        let leads_back = |place: Place<'_>| place.part.key == part.key && place.uri == uri;
+        let is_plain = part.offer.home == Home::Hub || self.place(uri).is_some_and(leads_back);
+        (!is_plain).then(|| part.qualifier.qualify(uri))
+    }
+
+    pub(super) fn lane(&self, kind: Kind) -> &Lane {
+        &self.lanes[kind as usize]
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    pub(super) fn name<E: Listable>(&self, slot: Slot) -> &Arc<str> {
+        let moved = self.lane(E::KIND).aside.get(&slot);
+        moved.unwrap_or_else(|| &self.parts[slot.part].lane(E::KIND).rows[slot.row].name)
+    }
+
+    pub(super) fn is_moved(&self, kind: Kind, slot: Slot) -> bool {
+        self.lane(kind).aside.contains_key(&slot)
+    }
+
+    fn list<E: Listable>(&self) -> impl Iterator<Item = Listed<'_, E>> {
+        self.lane(E::KIND).slots.iter().filter_map(|slot| self.listed(*slot))
+    }
+
+    fn find<E: Listable>(&self, name: &str) -> Option<Listed<'_, E>> {
+        self.listed(*self.lane(E::KIND).table.get(name)?)
+    }
+
+    fn listed<E: Listable>(&self, slot: Slot) -> Option<Listed<'_, E>> {
+        let part = &self.parts[slot.part];
+        let entry = part.entry(slot.row)?;
+        Some(Listed { name: self.name::<E>(slot), server: &part.key, offer: &part.offer, entry })
+    }
+
+    fn slot<E: Listable>(&self, name: &str) -> Option<(&Arc<Part>, &E)> {
+        let slot = self.lane(E::KIND).table.get(name)?;
+        let part = &self.parts[slot.part];
+        Some((part, part.entry(slot.row)?))
+    }
+
+    /// The server that has the closest template for a URI. Prefixed views have no need of it.
+    fn fitting(&self, uri: &str) -> Option<&Arc<Part>> {
+        let lane = self.lane(Kind::Templates);
+        let open = lane.slots.iter().filter(|slot| !self.parts[slot.part].qualifies());
+        let fits = open.filter_map(|slot| {
+            let weight = uri_template::fit(self.name::<TemplateEntry>(*slot), uri)?;
+            Some((weight, slot))
+        });
+        // Of equals the first, whatever the order in which servers came.
+        let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+        Some(&self.parts[best.1.part])
+    }
+
+    fn join_instructions(&self) -> Option<Arc<str>> {
+        let said: Vec<(String, &Arc<str>)> = self
+            .parts
+            .iter()
+            .filter_map(|part| Some((part.key.to_string(), part.offer.instructions.as_ref()?)))
+            .filter(|(_, text)| !text.trim().is_empty())
+            .collect();
+        match said.as_slice() {
+            [] => None,
+            [(_, only)] if self.parts.len() == 1 => Some((*only).clone()),
+            several => {
+                let sections = several.iter().map(|(name, text)| format!("# {name}\n\n{text}"));
+                Some(sections.collect::<Vec<_>>().join("\n\n").into())
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Joining servers' parts to a view: the tables, and what two servers have in common told apart.
+//! Never depends on the order in which servers came.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use switchboard_model::Scope;
+use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+
+use super::{Labels, Lane, Slot, View};
+use crate::naming::{Surface, digest, is_taken_aside};
+use crate::registry::Settings;
+use crate::registry::offer::{Home, Kind};
+use crate::registry::part::{Listable, Part, Parts};
+
+impl View {
+    /// Joins the parts of some servers.
+    pub(in crate::registry) fn link<'p>(
+        servers: impl IntoIterator<Item = &'p Arc<Parts>>,
+        surface: &Surface,
+        labels: Labels,
+        settings: Settings,
+    ) -> Self {
+        let label = |server: &Parts| match labels {
+            Labels::Names => server.key.name.to_string(),
+            // No name has this character in it.
+            Labels::Keys if server.key.scope != Scope::Global => {
+                format!("{}\u{1f}{}", server.key.name, server.key.scope)
+            }
+            Labels::Keys => server.key.name.to_string(),
+        };
+        let mut parts: Vec<Arc<Part>> =
+            servers.into_iter().map(|server| server.part(surface, &label(server))).collect();
+        parts.sort_by(|a, b| a.label.cmp(&b.label).then_with(|| a.key.cmp(&b.key)));
+        let lanes = [
+            Joining::<ToolEntry>::of(&parts).lane(),
+            Joining::<ResourceEntry>::of(&parts).lane(),
+            Joining::<TemplateEntry>::of(&parts).lane(),
+            Joining::<PromptEntry>::of(&parts).lane(),
+        ];
+        let prefixes = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(at, part)| part.qualifier.prefixes().map(|prefix| (prefix.clone(), at)));
+        Self {
+            surface: surface.clone(),
+            settings,
+            prefixes: prefixes.collect(),
+            lanes,
+            parts,
+            capabilities: OnceLock::new(),
+            instructions: OnceLock::new(),
+        }
+    }
+}
+
+/// One kind's table while it is made.
+struct Joining<'p, E> {
+    parts: &'p [Arc<Part>],
+    table: HashMap<Arc<str>, Slot>,
+    aside: HashMap<Slot, Arc<str>>,
+    /// What cannot be told apart from something else, and is therefore not offered.
+    withheld: BTreeSet<(usize, usize)>,
+    entries: std::marker::PhantomData<E>,
+}
+
+impl<'p, E: Listable> Joining<'p, E> {
+    fn of(parts: &'p [Arc<Part>]) -> Self {
+        let rows = parts.iter().map(|part| part.lane(E::KIND).rows.len()).sum();
+        let mut joining = Self {
+            parts,
+            table: HashMap::with_capacity(rows),
+            aside: HashMap::new(),
+            withheld: BTreeSet::new(),
+            entries: std::marker::PhantomData,
+        };
+        let moved = joining.enter();
+        joining.move_aside(moved);
+        joining
+    }
+
+    /// Enters every row under its own name; returns those that cannot keep it: all that share one,
+    /// so that none has it because it came first.
+    fn enter(&mut self) -> Vec<Slot> {
+        let mut moved = Vec::new();
+        let mut shared: Vec<Arc<str>> = Vec::new();
+        for (part, row, name) in rows::<E>(self.parts) {
+            let slot = Slot { part, row };
+            if self.must_move(slot, name) {
+                moved.push(slot);
+            } else if let Some(other) = self.table.insert(name.clone(), slot) {
+                moved.extend([other, slot]);
+                shared.push(name.clone());
+            }
+        }
+        for name in shared {
+            self.table.remove(&name);
+        }
+        moved.sort_unstable_by_key(|slot| (slot.part, slot.row));
+        moved.dedup();
+        moved
+    }
+
+    fn must_move(&self, slot: Slot, name: &str) -> bool {
+        let part = &self.parts[slot.part];
+        let is_bare = *part.surface() == Surface::Bare;
+        is_bare
+            && self.parts.len() > 1
+            && part.offer.home == Home::Outside
+            && is_taken_aside(E::KIND, name)
+    }
+
+    fn move_aside(&mut self, moved: Vec<Slot>) {
+        for slot in moved {
+            let part = &self.parts[slot.part];
+            let Some(entry) = part.entry::<E>(slot.row) else { continue };
+            let name = part.aside(entry);
+            // Two hashes that are equal by design of somebody: neither is offered.
+            if let Some(other) = self.table.insert(name.clone(), slot) {
+                self.withheld.extend([(slot.part, slot.row), (other.part, other.row)]);
+                self.table.remove(&name);
+            } else {
+                self.aside.insert(slot, name);
+            }
+        }
+    }
+
+    fn lane(self) -> Lane {
+        let all = rows::<E>(self.parts).map(|(part, row, _)| Slot { part, row });
+        let is_offered = |slot: &Slot| !self.withheld.contains(&(slot.part, slot.row));
+        let slots: Vec<Slot> = all.filter(is_offered).collect();
+        let digest = self.digest(&slots);
+        Lane { table: self.table, slots, aside: self.aside, digest, pages: OnceLock::new() }
+    }
+
+    /// What the list is made of: the parts' digests, and where it differs from them.
+    fn digest(&self, slots: &[Slot]) -> u64 {
+        let parts = self.parts.iter().filter(|part| !part.lane(E::KIND).rows.is_empty());
+        let parts: Vec<[u8; 8]> =
+            parts.map(|part| part.lane(E::KIND).digest.to_le_bytes()).collect();
+        let count = slots.len().to_le_bytes();
+        let aside =
+            slots.iter().filter_map(|slot| self.aside.get(slot)).map(|name| name.as_bytes());
+        digest(parts.iter().map(<[u8; 8]>::as_slice).chain([count.as_slice()]).chain(aside))
+    }
+}
+
+fn rows<E: Listable>(parts: &[Arc<Part>]) -> impl Iterator<Item = (usize, usize, &Arc<str>)> {
+    let kind: Kind = E::KIND;
+    parts.iter().enumerate().flat_map(move |(part, of)| {
+        of.lane(kind).rows.iter().enumerate().map(move |(row, entry)| (part, row, &entry.name))
+    })
+}

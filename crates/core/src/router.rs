@@ -1,0 +1,93 @@
+//! The one path that every call takes: resolve, decide, guard, call, trim, record. Never knows how
+//! a server is reached, why a call may run, or where records go: those are ports.
+
+mod path;
+mod record;
+mod resolve;
+mod seal;
+#[cfg(test)]
+mod tests;
+mod towards;
+
+use std::sync::Arc;
+
+use switchboard_model::{CallOrigin, Clock, SystemClock};
+use switchboard_wire::Json;
+
+use crate::port::{AllowAll, Decide, Guard, PassAll, Record, RecordNothing, Servers, Who};
+use crate::registry::View;
+use crate::results::Results;
+pub(crate) use resolve::Kept;
+use seal::Seal;
+
+/// What stands behind the path. [`Ports::new`] has the defaults: every call runs, nothing is
+/// scanned, nothing is recorded.
+#[derive(Clone)]
+pub struct Ports {
+    /// Servers outside.
+    pub servers: Arc<dyn Servers>,
+    /// The hub's own server ([`crate::registry::Home::Hub`]), if it has one.
+    pub hub: Option<Arc<dyn Servers>>,
+    /// Whether a call may run.
+    pub decide: Arc<dyn Decide>,
+    /// What goes out and comes in.
+    pub guard: Arc<dyn Guard>,
+    /// Who takes note.
+    pub record: Arc<dyn Record>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Ports {
+    /// With the defaults.
+    pub fn new(servers: Arc<dyn Servers>) -> Self {
+        Self {
+            servers,
+            hub: None,
+            decide: Arc::new(AllowAll),
+            guard: Arc::new(PassAll),
+            record: Arc::new(RecordNothing),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// Makes calls. Cheap to clone; all clones are the same.
+#[derive(Clone)]
+pub struct Router(Arc<Inner>);
+
+struct Inner {
+    ports: Ports,
+    results: Results,
+    seal: Seal,
+}
+
+/// What somebody wants.
+#[derive(Clone, Copy)]
+pub struct Request<'r> {
+    /// What they see.
+    pub view: &'r View,
+    /// Who they are.
+    pub who: &'r Who,
+    /// Through which door they came.
+    pub origin: CallOrigin,
+    /// The method: `tools/call`, `prompts/get`, `resources/read`, `resources/subscribe`,
+    /// `resources/unsubscribe`, `completion/complete`, or one of `tasks/`.
+    pub method: &'r str,
+    /// Its params, as they came.
+    pub params: Json<'r>,
+    /// Their trace, if they have one (`traceparent`).
+    pub trace: Option<&'r str>,
+}
+
+impl Router {
+    /// `key` seals the ids of tasks: whoever shares it can serve each other's.
+    pub fn new(ports: Ports, results: Results, key: [u8; 32]) -> Self {
+        Self(Arc::new(Inner { ports, results, seal: Seal::new(key) }))
+    }
+
+    /// The results that were too long to be given whole.
+    pub fn results(&self) -> &Results {
+        &self.0.results
+    }
+}

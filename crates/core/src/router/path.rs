@@ -1,0 +1,106 @@
+//! The path itself, and what each of its steps does with a port's answer.
+
+use switchboard_model::Decision;
+use switchboard_wire::{Json, JsonBuf};
+
+use super::record::Recording;
+use super::resolve::Way;
+use super::{Request, Router};
+use crate::port::{Answer, Call, CallError, Caller, Checked, Servers, Verdict};
+use crate::registry::{Home, Part};
+use crate::trim;
+
+impl Router {
+    /// Makes a call and brings its result, in the caller's words. Dropping the future cancels it,
+    /// which is recorded too.
+    pub async fn call(&self, request: &Request<'_>, caller: &Caller) -> Result<JsonBuf, CallError> {
+        let target = match self.resolve(request)? {
+            Way::Server(target) => target,
+            Way::Kept(kept) => return self.0.results.answer(request.who, &kept, request.params),
+        };
+        let call = target.call(request);
+        let mut recording = Recording::begin(&self.0.ports, call);
+        let result = self.run(&call, target.part, caller, &mut recording).await;
+        recording.end(&result);
+        let result = result?;
+        Ok(self.towards(request.view, request.who, target.part, request.method, result))
+    }
+
+    /// From the decision to the trimmed result.
+    async fn run(
+        &self,
+        call: &Call<'_>,
+        part: &Part,
+        caller: &Caller,
+        recording: &mut Recording<'_>,
+    ) -> Result<JsonBuf, CallError> {
+        let verdict = self.decide(call)?;
+        recording.decided(&verdict);
+        self.approve(call, &verdict, caller).await?;
+        let changed = self.guard_request(call)?;
+        let params = changed.as_ref().map_or(call.params, JsonBuf::as_json);
+        let result = self.send(call, part, params, caller).await?;
+        recording.received(&result);
+        let result = self.guard_result(call, result)?;
+        let trimmed = trim::trim(call, result, &self.0.results);
+        recording.cut(trimmed.cut);
+        Ok(trimmed.result)
+    }
+
+    /// No decision is a refusal.
+    fn decide(&self, call: &Call<'_>) -> Result<Verdict, CallError> {
+        self.0.ports.decide.decide(call).map_err(|error| denied(error.to_string()))
+    }
+
+    async fn approve(
+        &self,
+        call: &Call<'_>,
+        verdict: &Verdict,
+        caller: &Caller,
+    ) -> Result<(), CallError> {
+        match verdict.decision {
+            Decision::Allow => Ok(()),
+            Decision::Deny => Err(denied(verdict.reason.clone())),
+            Decision::Ask => match self.0.ports.decide.approve(call, verdict, caller).await {
+                Ok(Answer::Approved) => Ok(()),
+                Ok(Answer::Refused(reason)) => Err(denied(reason)),
+                Err(error) => Err(denied(error.to_string())),
+            },
+        }
+    }
+
+    fn guard_request(&self, call: &Call<'_>) -> Result<Option<JsonBuf>, CallError> {
+        match self.0.ports.guard.request(call) {
+            Ok(Checked::Pass) => Ok(None),
+            Ok(Checked::Replaced(params)) => Ok(Some(params)),
+            Err(blocked) => Err(CallError::Blocked { reason: blocked.0 }),
+        }
+    }
+
+    fn guard_result(&self, call: &Call<'_>, result: JsonBuf) -> Result<JsonBuf, CallError> {
+        match self.0.ports.guard.result(call, &result) {
+            Ok(Checked::Pass) => Ok(result),
+            Ok(Checked::Replaced(result)) => Ok(result),
+            Err(blocked) => Err(CallError::Blocked { reason: blocked.0 }),
+        }
+    }
+
+    async fn send(
+        &self,
+        call: &Call<'_>,
+        part: &Part,
+        params: Json<'_>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let servers: &dyn Servers = match (part.offer.home, &self.0.ports.hub) {
+            (Home::Outside, _) => &*self.0.ports.servers,
+            (Home::Hub, Some(hub)) => &**hub,
+            (Home::Hub, None) => return Err(CallError::Unknown),
+        };
+        servers.call(&part.key, call.method, Some(params), caller).await
+    }
+}
+
+fn denied(reason: impl Into<String>) -> CallError {
+    CallError::Denied { reason: reason.into() }
+}

@@ -1,0 +1,120 @@
+//! Which server a request is for, and what it is called there. By table; never by taking a name
+//! apart.
+
+use std::borrow::Cow;
+
+use switchboard_wire::output::{self, Aim};
+use switchboard_wire::types::ToolEntry;
+use switchboard_wire::{Json, JsonBuf};
+
+use super::{Request, Router};
+use crate::naming::READ_RESULT;
+use crate::port::{Call, CallError, Thing};
+use crate::registry::{Home, Part};
+use crate::results;
+
+/// Where a request leads.
+pub(super) enum Way<'r> {
+    /// To a server.
+    Server(Target<'r>),
+    /// To a result that was kept for the caller.
+    Kept(Kept<'r>),
+}
+
+/// A kept result.
+pub(crate) enum Kept<'r> {
+    /// Through the tool.
+    Tool,
+    /// Through the resource of this URI.
+    Resource(Cow<'r, str>),
+}
+
+/// A server, and the request in its words.
+pub(super) struct Target<'r> {
+    pub(super) part: &'r Part,
+    published: Cow<'r, str>,
+    subject: Cow<'r, str>,
+    tool: Option<&'r ToolEntry>,
+    /// `None` if the params can stay as they are.
+    params: Option<JsonBuf>,
+}
+
+impl<'r> Target<'r> {
+    /// The call as the ports see it.
+    pub(super) fn call<'c>(&'c self, request: &Request<'c>) -> Call<'c> {
+        Call {
+            who: request.who,
+            origin: request.origin,
+            server: &self.part.key,
+            offer: &self.part.offer,
+            method: request.method,
+            subject: &self.subject,
+            published: &self.published,
+            tool: self.tool,
+            params: self.params.as_ref().map_or(request.params, JsonBuf::as_json),
+            trace: request.trace,
+        }
+    }
+}
+
+impl Router {
+    /// Finds the way.
+    pub(super) fn resolve<'r>(&'r self, request: &Request<'r>) -> Result<Way<'r>, CallError> {
+        let view = request.view;
+        let none =
+            |thing, name: Cow<'_, str>| Err(CallError::NotFound { thing, name: name.into_owned() });
+        let (published, part, subject, tool) = match output::aim(request.method, request.params)? {
+            Aim::Tool(name) => match view.tool_at(&name) {
+                Some((part, _)) if is_own(part, &name) => return Ok(Way::Kept(Kept::Tool)),
+                Some((part, tool)) => (name, part, Cow::Borrowed(tool.name.as_str()), Some(tool)),
+                None if name == READ_RESULT => return Ok(Way::Kept(Kept::Tool)),
+                None => return none(Thing::Tool, name),
+            },
+            Aim::Prompt(name) => match view.prompt_at(&name) {
+                Some((part, prompt)) => (name, part, Cow::Borrowed(prompt.name.as_str()), None),
+                None => return none(Thing::Prompt, name),
+            },
+            Aim::Resource(uri) if results::is_uri(&uri) => {
+                return Ok(Way::Kept(Kept::Resource(uri)));
+            }
+            Aim::Resource(uri) => match view.place(&uri) {
+                Some(place) => (uri, place.part, Cow::Owned(place.uri), None),
+                None => return none(Thing::Resource, uri),
+            },
+            Aim::Family(uri) => match view.template(&uri).or_else(|| view.place(&uri)) {
+                Some(place) => (uri, place.part, Cow::Owned(place.uri), None),
+                None => return none(Thing::Resource, uri),
+            },
+            Aim::Task(id) => match self.0.seal.open(view, request.who, &id) {
+                Some(task) => {
+                    let own = Cow::Owned(task.id.to_owned());
+                    let part = view.part(&task.part.key).ok_or(CallError::Unknown)?;
+                    (id, part, own, None)
+                }
+                None => return none(Thing::Task, id),
+            },
+            Aim::Lacking(member) => return Err(CallError::Lacks(member)),
+            Aim::Nothing => return Err(CallError::NoMethod(request.method.to_owned())),
+        };
+        let params = in_its_words(request.method, request.params, &published, &subject)?;
+        Ok(Way::Server(Target { part, published, subject, tool, params }))
+    }
+}
+
+/// Whether the hub's own tool for kept results is meant.
+fn is_own(part: &Part, name: &str) -> bool {
+    part.offer.home == Home::Hub && name == READ_RESULT
+}
+
+/// The params with the server's own name; `None` if they have it already.
+fn in_its_words(
+    method: &str,
+    params: Json<'_>,
+    published: &str,
+    subject: &str,
+) -> Result<Option<JsonBuf>, CallError> {
+    if published == subject {
+        return Ok(None);
+    }
+    Ok(Some(output::aimed(method, params, subject)?))
+}

@@ -1,0 +1,57 @@
+//! What goes towards the caller under the caller's names: results, and what servers tell meanwhile.
+//! Every byte that is no such name stays.
+
+use switchboard_model::ServerKey;
+use switchboard_wire::output::{self, Hit, Place};
+use switchboard_wire::{JsonBuf, method};
+
+use super::Router;
+use crate::port::Who;
+use crate::registry::{Part, View};
+
+impl Router {
+    /// The params of a server's notification as this caller may read them: URIs and ids of tasks
+    /// are those that the caller knows. Anything else stays byte for byte.
+    pub fn notice(&self, view: &View, who: &Who, server: &ServerKey, params: &JsonBuf) -> JsonBuf {
+        match view.part(server) {
+            Some(part) => self.renamed(view, who, part, Place::Notice, params.clone()),
+            None => params.clone(),
+        }
+    }
+
+    /// The server behind a URI of this view, and the server's own URI: for subscriptions.
+    pub fn resource(&self, view: &View, uri: &str) -> Option<(ServerKey, String)> {
+        let place = view.place(uri)?;
+        Some((place.part.key.clone(), place.uri))
+    }
+
+    /// The server behind an id of a task that this caller was given, and the server's own id.
+    pub fn task(&self, view: &View, who: &Who, id: &str) -> Option<(ServerKey, String)> {
+        let opened = self.0.seal.open(view, who, id)?;
+        Some((opened.part.key.clone(), opened.id.to_owned()))
+    }
+
+    /// A result as the caller may read it.
+    pub(super) fn towards(
+        &self,
+        view: &View,
+        who: &Who,
+        part: &Part,
+        method: &str,
+        result: JsonBuf,
+    ) -> JsonBuf {
+        let place = match method {
+            method::TASKS_GET | method::TASKS_UPDATE | method::TASKS_CANCEL => Place::Task,
+            _ => Place::Result,
+        };
+        self.renamed(view, who, part, place, result)
+    }
+
+    fn renamed(&self, view: &View, who: &Who, part: &Part, place: Place, json: JsonBuf) -> JsonBuf {
+        let name = |hit: Hit<'_>| match hit {
+            Hit::Uri(uri) => view.uri(part, uri),
+            Hit::Task(id) => self.0.seal.close(who, part, id),
+        };
+        output::rewritten(json.as_json(), place, &name).unwrap_or(json)
+    }
+}

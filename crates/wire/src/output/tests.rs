@@ -1,0 +1,1 @@
+//! That what is looked for is found, and nothing else changes.
