@@ -236,7 +236,7 @@ async fn by_http(
     }
     match initialize(&channel, identity, patience).await {
         Ok(peer) => {
-            http::listen(&channel);
+            http::listen(&channel).await;
             Ok((HttpKind::Streamable, Established { channel, process: None, peer }))
         }
         Err(ConnectError::Handshake { step, source }) if http::is_refusal(&source) => {

@@ -9,6 +9,7 @@ use reqwest::{Response, StatusCode};
 use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::sse::{self, Decoder, Item};
 use switchboard_wire::{Era, header};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::{Content, HttpLink, content_type, unsent};
@@ -22,6 +23,8 @@ const LONGEST_RETRY: Duration = Duration::from_secs(60);
 const RESUMPTIONS: u32 = 5;
 /// How long the end of a stream is waited for after its answer, so that the connection lives on.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long the server's own stream is waited for; one that answers later is heard from then on.
+const OPENING: Duration = Duration::from_secs(2);
 
 /// Reads the answer of a request from its stream, and from those that take it up again.
 pub(super) async fn answer(
@@ -65,23 +68,31 @@ pub(super) async fn answer(
 }
 
 /// Opens the stream on which the server speaks by itself, as long as the channel lives.
-pub(crate) fn listen(channel: &Arc<Channel>) {
+///
+/// Returns when it is open or known not to be there: a call before that could make the server ask
+/// something on a stream that nobody reads, and servers do not ask twice.
+pub(crate) async fn listen(channel: &Arc<Channel>) {
     let owned = channel.clone();
+    let (opened, open) = oneshot::channel();
     channel.tasks().spawn(async move {
         let end = owned.token().clone();
         tokio::select! {
             () = end.cancelled() => {}
-            () = keep_listening(&owned) => {}
+            () = keep_listening(&owned, opened) => {}
         }
     });
+    let _ = timeout(OPENING, open).await;
 }
 
-async fn keep_listening(channel: &Arc<Channel>) {
+async fn keep_listening(channel: &Arc<Channel>, opened: oneshot::Sender<()>) {
     let Link::Http(link) = channel.link() else { return };
+    let mut opened = Some(opened);
     let (mut last, mut tries): (Option<String>, u32) = (None, 0);
     loop {
         let mut decoder = Decoder::new(LIMITS.max_bytes);
-        match get(link, last.as_deref()).await {
+        let response = get(link, last.as_deref()).await;
+        opened.take().map(|opened| opened.send(()));
+        match response {
             Ok(response) => {
                 tries = 0;
                 let _ = follow(channel, &mut decoder, response, Related::Unknown, None).await;
