@@ -3,12 +3,14 @@
 
 mod bench;
 mod codegen;
+mod conformance;
 mod environment;
 mod fuzz;
 mod process;
 mod prove;
 mod say;
 mod test;
+mod testware;
 mod tidy;
 mod tools;
 

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use crate::say::{self, Stopwatch};
-use crate::{environment, process, tools};
+use crate::{environment, process, testware, tools};
 
 /// Tests that find this set run their full counts.
 const VARIABLE: &str = "SWITCHBOARD_PROVE";
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut command = tools::NEXTEST.command()?;
     command.args(["run", "--workspace", "--locked", "--profile", "prove", "-E", &filter]);
     command.env(VARIABLE, "1");
+    testware::announce(&mut command)?;
     let result = process::run(command);
     let (verdict, time) =
         (if result.is_ok() { "all held" } else { "NOT PROVED" }, say::elapsed(watch.read()));

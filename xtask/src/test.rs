@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, run as execute};
 use crate::say::{self, Outcome, Row, Stopwatch};
-use crate::{codegen, environment, tidy, tools};
+use crate::{codegen, conformance, environment, testware, tidy, tools};
 
 /// Which steps to run.
 #[derive(clap::Args)]
@@ -55,7 +55,9 @@ enum Step {
     Deny,
     Tidy,
     Codegen,
+    Tools,
     Nextest,
+    Conformance,
     Doctests,
 }
 
@@ -67,7 +69,9 @@ impl Step {
             Self::Deny => "deny",
             Self::Tidy => "tidy",
             Self::Codegen => "codegen",
+            Self::Tools => "tools",
             Self::Nextest => "nextest",
+            Self::Conformance => "conformance",
             Self::Doctests => "doctests",
         }
     }
@@ -79,7 +83,9 @@ impl Step {
             Self::Deny => "licences, banned crates and sources",
             Self::Tidy => "the invariants of the house",
             Self::Codegen => "generated files are up to date",
+            Self::Tools => "servers, clients and a browser that the tests run",
             Self::Nextest => "the tests",
+            Self::Conformance => "the official conformance suite",
             Self::Doctests => "the examples in the documentation",
         }
     }
@@ -88,7 +94,10 @@ impl Step {
         let remedy = match self {
             Self::Fmt => "`cargo fmt --all` repairs it; ",
             Self::Codegen => "`cargo xtask codegen` repairs it; ",
-            Self::Clippy | Self::Deny | Self::Tidy | Self::Nextest | Self::Doctests => "",
+            Self::Nextest | Self::Conformance => {
+                "if tools are missing, `cargo xtask test --only tools` installs them; "
+            }
+            Self::Clippy | Self::Deny | Self::Tidy | Self::Tools | Self::Doctests => "",
         };
         let name = self.name();
         format!(
@@ -119,11 +128,14 @@ impl Step {
             Self::Deny => deny(),
             Self::Tidy => tidy::run(),
             Self::Codegen => codegen::check(),
+            Self::Tools => testware::install(),
             Self::Nextest => {
                 let mut command = tools::NEXTEST.command()?;
                 command.args(["run", "--workspace", "--locked"]);
+                testware::announce(&mut command)?;
                 execute(command)
             }
+            Self::Conformance => conformance::run(),
             Self::Doctests => execute(cargo(&["test", "--doc", "--workspace", "--locked"])?),
         }
     }
@@ -146,15 +158,15 @@ fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
-    use super::Step::{Clippy, Codegen, Deny, Doctests, Fmt, Nextest, Tidy};
+    use super::Step::{Clippy, Codegen, Conformance, Deny, Doctests, Fmt, Nextest, Tidy, Tools};
     use super::*;
 
     #[test]
     fn steps_run_in_their_order_whatever_the_order_of_the_arguments() {
         let cases: [(&[Step], &[Step], &[Step]); 5] = [
-            (&[], &[], &[Fmt, Clippy, Deny, Tidy, Codegen, Nextest, Doctests]),
+            (&[], &[], &[Fmt, Clippy, Deny, Tidy, Codegen, Tools, Nextest, Conformance, Doctests]),
             (&[Tidy, Fmt], &[], &[Fmt, Tidy]),
-            (&[], &[Deny, Nextest], &[Fmt, Clippy, Tidy, Codegen, Doctests]),
+            (&[], &[Deny, Tools, Nextest, Conformance], &[Fmt, Clippy, Tidy, Codegen, Doctests]),
             (&[Tidy, Fmt], &[Fmt], &[Tidy]),
             (&[Tidy], &[Tidy], &[]),
         ];

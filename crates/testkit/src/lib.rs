@@ -16,7 +16,9 @@ pub mod hostile;
 pub mod mutate;
 pub mod scratch;
 pub mod script;
+pub mod tools;
 
 pub use clock::ManualClock;
 pub use data::{repetitions, shared};
 pub use scratch::Scratch;
+pub use tools::Tools;
