@@ -15,4 +15,6 @@ mod kit;
 mod lifecycle;
 mod orphans;
 mod random;
+#[cfg(target_os = "linux")]
+mod real;
 mod remote;
