@@ -50,6 +50,8 @@ enum Over {
     Failed(ConnectError),
     /// It broke.
     Broken(String),
+    /// The server no longer knows the session, of which so many calls were served.
+    Forgotten { served: u64 },
     /// The server wants to know who calls.
     Challenged { detail: String, challenge: Option<String> },
     /// Nobody used it.
@@ -151,12 +153,22 @@ impl Supervisor {
                 Then::Park
             }
             Over::Failed(error) => self.fail(error.trouble()),
-            Over::Broken(reason) => self.fail(Trouble {
-                code: "ended",
-                message: format!("the connection ended: {reason}"),
-                remedy: String::new(),
-            }),
+            // Sessions expire; that is no failure of one that was good for something.
+            Over::Forgotten { served: 1.. } => {
+                self.server.input(Input::Begin { now: self.context.clock.now() });
+                Then::Again
+            }
+            Over::Forgotten { served: 0 } => self.broken("the server has forgotten the session"),
+            Over::Broken(reason) => self.broken(&reason),
         }
+    }
+
+    fn broken(&mut self, reason: &str) -> Then {
+        self.fail(Trouble {
+            code: "ended",
+            message: format!("the connection ended: {reason}"),
+            remedy: String::new(),
+        })
     }
 
     fn fail(&mut self, error: Trouble) -> Then {

@@ -23,6 +23,8 @@ use crate::transport::http::Fate;
 const PROVED: Duration = Duration::from_secs(30);
 /// The same for one that has served a call.
 const PROVED_BY_CALL: Duration = Duration::from_secs(10);
+/// How long calls under way may take when the server has forgotten their session.
+const FORGOTTEN: Duration = Duration::from_secs(1);
 /// How often it is looked whether anybody used it.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -49,11 +51,16 @@ impl Supervisor {
         watch::start(&self.server, &connection, self.context.waits.check, tasks);
         let over = self.serve(&connection).await;
         self.server.withdraw();
-        let drains = matches!(over, Over::Told(_) | Over::Idle);
+        let patience = match &over {
+            Over::Told(_) | Over::Idle => drain_limit(&self.spec),
+            // Calls under way hear of it themselves, and then it is sure that nothing came of them.
+            Over::Forgotten { .. } => FORGOTTEN,
+            Over::Failed(_) | Over::Broken(_) | Over::Challenged { .. } | Over::Settled(_) => {
+                Duration::ZERO
+            }
+        };
         let over = self.announce(over);
-        if drains {
-            drain(&connection, drain_limit(&self.spec)).await;
-        }
+        drain(&connection, patience).await;
         if let Some(process) = &process {
             process.stop(self.spec.timing.stop_grace).await;
         }
@@ -74,6 +81,7 @@ impl Supervisor {
             }
             Over::Failed(_)
             | Over::Broken(_)
+            | Over::Forgotten { .. }
             | Over::Challenged { .. }
             | Over::Idle
             | Over::Settled(_) => Over::Settled(self.conclude(over)),
@@ -171,7 +179,7 @@ fn ended(connection: &Connection, reason: String) -> Over {
                 return Over::Challenged { detail: detail.clone(), challenge: challenge.clone() };
             }
             Some(Fate::Forgotten) => {
-                return Over::Broken("the server has forgotten the session".to_owned());
+                return Over::Forgotten { served: connection.served() };
             }
             None => {}
         }

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use reqwest::{Response, StatusCode};
 use switchboard_core::port::{CallError, Delivery, RpcError};
+use switchboard_model::Clock;
 use switchboard_wire::{Era, Message, Revision, header};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -27,6 +28,8 @@ use crate::transport::{Headers, Link};
 
 /// How long a call waits for a server that asks for rest, in all.
 const REST: Duration = Duration::from_secs(30);
+/// A server that wants no rest at all would be asked without end.
+const SHORTEST_REST: Duration = Duration::from_millis(100);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -152,8 +155,8 @@ impl HttpLink {
             }
             let busy =
                 matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-            match retry_after(&response).filter(|_| busy) {
-                Some(rest) if rested + rest <= REST => {
+            match retry_after(&response, &*self.endpoint.clock).filter(|_| busy) {
+                Some(rest) if rested.saturating_add(rest) <= REST => {
                     rested += rest;
                     tokio::time::sleep(rest).await;
                 }
@@ -258,8 +261,18 @@ pub(crate) fn unsent(error: &reqwest::Error) -> CallError {
     CallError::lost(reason, delivery)
 }
 
-/// Seconds only: a date needs a clock that both sides share.
-fn retry_after(response: &Response) -> Option<Duration> {
-    let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
+/// How long the server wants rest: in seconds, or until a date, which is one of its own clock where
+/// it says what that shows.
+fn retry_after(response: &Response, clock: &dyn Clock) -> Option<Duration> {
+    let text = |name| response.headers().get(name)?.to_str().ok();
+    let value = text(RETRY_AFTER)?.trim();
+    let date = |value: &str| httpdate::parse_http_date(value).ok();
+    let rest = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let now = text(DATE).and_then(date).unwrap_or_else(|| clock.now());
+            date(value)?.duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(rest.max(SHORTEST_REST))
 }

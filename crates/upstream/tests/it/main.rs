@@ -14,7 +14,10 @@ mod http;
 mod kit;
 mod lifecycle;
 mod orphans;
+mod patience;
 mod random;
 #[cfg(target_os = "linux")]
 mod real;
 mod remote;
+mod secure;
+mod trouble;

@@ -1,6 +1,7 @@
 //! Scripted servers behind a URL, in this very process.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use axum::serve::Listener;
 use switchboard_model::{
     HttpKind, HttpSpec, SecretTemplate, ServerName, ServerSpec, Template, Transport,
 };
@@ -60,6 +62,17 @@ pub(crate) struct Shared {
 
 impl Remote {
     pub(crate) async fn start(manner: Manner) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        Self::serve(manner, listener, url)
+    }
+
+    /// Serves whoever the listener lets in; the URL is how it is called.
+    pub(crate) fn serve(
+        manner: Manner,
+        listener: impl Listener<Addr = SocketAddr>,
+        url: String,
+    ) -> Self {
         let shared = Arc::new(Shared {
             manner,
             session: AtomicU64::new(1),
@@ -69,8 +82,6 @@ impl Remote {
             stream: Mutex::default(),
             tired: AtomicU64::new(0),
         });
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let app = Router::new().fallback(any(handle)).with_state(shared.clone());
         let end = CancellationToken::new();
         let serving = async move { axum::serve(listener, app).await.unwrap() };

@@ -6,9 +6,12 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, NoProxy, Proxy, StatusCode};
-use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
-use switchboard_model::Secret;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+use switchboard_model::{Clock, Secret};
 use url::Url;
 
 use crate::context::{Context, Lookup};
@@ -16,6 +19,8 @@ use crate::error::ConnectError;
 
 const CONNECT: Duration = Duration::from_secs(15);
 const REDIRECTS: usize = 5;
+/// Certificates to trust beside the system's, as other programs read it.
+const ROOTS: &str = "SSL_CERT_FILE";
 /// Proxies are for what is elsewhere.
 const LOCAL: &str = "localhost,127.0.0.0/8,::1";
 
@@ -25,6 +30,8 @@ pub(crate) struct Endpoint {
     pub(crate) client: Client,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    /// For dates that a server gives.
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Endpoint {
@@ -50,13 +57,13 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(parsed, value);
         }
-        Ok(Self { client, url, headers })
+        Ok(Self { client, url, headers, clock: context.clock.clone() })
     }
 }
 
 fn client(env: &Lookup) -> Result<Client, String> {
     let mut builder = Client::builder()
-        .tls_backend_preconfigured(tls()?)
+        .tls_backend_preconfigured(tls(env)?)
         .redirect(Policy::custom(|attempt| {
             let from = attempt.previous().last();
             let same = from.is_some_and(|from| from.origin() == attempt.url().origin());
@@ -79,15 +86,40 @@ fn client(env: &Lookup) -> Result<Client, String> {
     builder.build().map_err(|error| error.without_url().to_string())
 }
 
-fn tls() -> Result<ClientConfig, String> {
+fn tls(env: &Lookup) -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_platform_verifier())
         .map_err(|error| error.to_string())?;
+    let config = match verifier(env, provider)? {
+        Some(verifier) => config.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
+        None => config.with_root_certificates(RootCertStore::empty()),
+    };
     let mut config = config.with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// Whom to believe: the system's roots, and those of the file that the environment names.
+fn verifier(env: &Lookup, provider: Arc<CryptoProvider>) -> Result<Option<Verifier>, String> {
+    let made = match env(ROOTS).filter(|path| !path.is_empty()) {
+        Some(path) => Verifier::new_with_extra_roots(roots(path.expose())?, provider),
+        None => Verifier::new(provider),
+    };
+    // A small container has no certificates, and may well have servers without TLS.
+    Ok(made
+        .inspect_err(|error| tracing::warn!(%error, "no certificates: servers behind https fail"))
+        .ok())
+}
+
+fn roots(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |error| format!("{ROOTS} names {path}, which cannot be read: {error}");
+    let roots = CertificateDer::pem_file_iter(path).map_err(wrong)?;
+    let roots = roots.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    if roots.is_empty() {
+        return Err(format!("{ROOTS} names {path}, in which there is no certificate"));
+    }
+    Ok(roots)
 }
 
 /// The proxies that the environment names, as other programs read it.

@@ -41,10 +41,14 @@ pub(super) async fn answer(
         if let Some(response) = response.take() {
             let rest = follow(channel, &mut decoder, response, Related::To(id), Some(id)).await;
             if !channel.waits(id) {
-                if let Ok(Some(rest)) = rest {
+                if let Ok(Rest::Unread(rest)) = rest {
                     link.tasks.spawn(drain(rest));
                 }
                 return Ok(());
+            }
+            if matches!(rest, Ok(Rest::TooLong)) {
+                // It would be as long if it were asked for again.
+                return Err(CallError::Malformed("an event of the answer is too long".to_owned()));
             }
         }
         let Some(last) = decoder.last_event_id().map(str::to_owned) else {
@@ -130,6 +134,16 @@ async fn get(link: &HttpLink, last: Option<&str>) -> Result<Response, CallError>
     }
 }
 
+/// What is left of a stream.
+enum Rest {
+    /// Nothing.
+    None,
+    /// Nothing, but an event was too long to be taken.
+    TooLong,
+    /// What came after the answer.
+    Unread(Response),
+}
+
 /// Takes events in until the stream ends or `until` is answered; then what is left of it.
 async fn follow(
     channel: &Arc<Channel>,
@@ -137,7 +151,8 @@ async fn follow(
     mut response: Response,
     related: Related,
     until: Option<u64>,
-) -> Result<Option<Response>, CallError> {
+) -> Result<Rest, CallError> {
+    let mut end = Rest::None;
     while let Some(chunk) = response.chunk().await.map_err(|error| unsent(&error))? {
         decoder.feed(&chunk);
         while let Some(item) = decoder.next_item() {
@@ -150,14 +165,17 @@ async fn follow(
                     }
                 }
                 Item::Event(_) => {}
-                Item::TooLong => channel.journal.remark("an event was too long and is left out"),
+                Item::TooLong => {
+                    channel.journal.remark("an event was too long and is left out");
+                    end = Rest::TooLong;
+                }
             }
         }
         if until.is_some_and(|id| !channel.waits(id)) {
-            return Ok(Some(response));
+            return Ok(Rest::Unread(response));
         }
     }
-    Ok(None)
+    Ok(end)
 }
 
 async fn drain(mut response: Response) {
