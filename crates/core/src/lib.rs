@@ -8,6 +8,9 @@ pub mod results;
 pub mod router;
 mod trim;
 
+#[cfg(test)]
+mod kit;
+
 pub use naming::Surface;
 pub use registry::{Audience, Kind, Offer, Registry, Snapshot, View};
 pub use results::Results;

@@ -74,6 +74,11 @@ impl Template {
         Ok(Self::of(before, between, after, limit))
     }
 
+    /// How many characters its names have at most.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The name of a pair: the template filled in, if that is a good name that no other pair can
     /// have; else with a hash. It depends on nothing but the pair.
     pub(super) fn name(&self, server: &str, tool: &str) -> String {

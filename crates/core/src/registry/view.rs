@@ -10,7 +10,7 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output;
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
-use super::offer::{Home, Kind, Offer};
+use super::offer::{Kind, Offer};
 use super::pages::Pages;
 use super::part::{Listable, Part};
 use super::{Settings, uri_template};
@@ -174,6 +174,7 @@ impl View {
         }
         let prefixed = Qualifier::prefix(uri).and_then(|prefix| self.prefixes.get(prefix));
         if let Some(part) = prefixed.map(|at| &self.parts[*at])
+            && (part.qualifies() || self.parts.len() > 1)
             && let Some(original) = part.qualifier.original(uri)
         {
             return Some(Place { part, uri: original.into_owned() });
@@ -199,8 +200,7 @@ impl View {
         }
         // Another server's, or nobody's, as it stands: reached by its prefix alone.
         let leads_back = |place: Place<'_>| place.part.key == part.key && place.uri == uri;
-        let is_plain = part.offer.home == Home::Hub || self.place(uri).is_some_and(leads_back);
-        (!is_plain).then(|| part.qualifier.qualify(uri))
+        (!self.place(uri).is_some_and(leads_back)).then(|| part.qualifier.qualify(uri))
     }
 
     pub(super) fn lane(&self, kind: Kind) -> &Lane {

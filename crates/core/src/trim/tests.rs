@@ -1,1 +1,176 @@
-//! Tests.
+//! That what is too long is cut where it may be, and can be read to its end.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use switchboard_model::{HttpKind, HttpSpec, ServerSpec, SystemClock, Template, Transport};
+use switchboard_wire::Json;
+
+use crate::kit::{self, Echo, agent, json, key, quoted, tools};
+use crate::naming::Surface;
+use crate::port::Who;
+use crate::registry::{Offer, Registry, View};
+use crate::results::{Bounds, Results};
+use crate::router::Router;
+
+struct Scene {
+    view: Arc<View>,
+    router: Router,
+    who: Who,
+}
+
+/// A server that may say `limit` bytes at once, and says this.
+fn scene(limit: u64, answer: &str, bounds: Bounds) -> Scene {
+    let url = Template::parse("http://localhost").unwrap();
+    let kind = HttpKind::Streamable;
+    let http = Transport::Http(HttpSpec { kind, url, headers: BTreeMap::new() });
+    let mut spec = ServerSpec::new(key("s").name, http);
+    spec.limits.max_output = limit;
+    let registry = Registry::default();
+    let offer = Offer { spec: Some(Arc::new(spec)), ..tools("s", &["t"]) };
+    registry.publish(&key("s"), Arc::new(offer));
+    let results = Results::new(Arc::new(SystemClock), bounds);
+    let router = Router::new(kit::ports(&Echo::new(answer)), results, [0; 32]);
+    let view = registry.load().everything(&Surface::mcp());
+    Scene { view, router, who: Who::agent(agent("one"), None) }
+}
+
+impl Scene {
+    fn tool(&self, name: &str, arguments: &str) -> String {
+        let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+        kit::call(&self.router, &self.view, &self.who, "tools/call", &params).unwrap()
+    }
+}
+
+/// The texts of a result.
+fn texts(result: &str) -> Vec<String> {
+    let blocks = json(result).get("content").unwrap();
+    let text = |block: Json<'_>| Some(block.get("text")?.string_lossy()?.into_owned());
+    blocks.elements().filter_map(text).collect()
+}
+
+/// The id in a note.
+fn id(note: &str) -> String {
+    note.split_once(r#""id":""#).unwrap().1.split_once('"').unwrap().0.to_owned()
+}
+
+#[test]
+fn cut() {
+    let long = "x".repeat(60);
+    let check = |limit, answer: &str, expected: Option<&str>| {
+        let scene = scene(limit, answer, Bounds::default());
+        let result = scene.tool("s__t", "{}");
+        let Some(expected) = expected else {
+            assert_eq!(result, answer);
+            return;
+        };
+        let note = texts(&result).pop().unwrap();
+        let expected = expected.replace("NOTE", &quoted(&note)).replace("LONG", &long);
+        assert_eq!(result, expected, "{answer}");
+        assert!(note.contains("read_result") && note.contains("switchboard://results/"), "{note}");
+    };
+    let of = |blocks: &str, rest: &str| {
+        format!(r#"{{ "z":1.0,"content":[{blocks}]{rest}}}"#).replace("LONG", &long)
+    };
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    // What fits, and what is no tool's text, stays byte for byte.
+    check(1000, &of(&text("LONG"), ""), None);
+    check(60, &of(&text("LONG"), r#" ,"a" : "LONGLONG""#), None);
+    let image = r#"{"type":"image","data":"LONGLONG","mimeType":"image/png"}"#;
+    check(10, &of(image, ""), None);
+    let note = r#"{"type":"text","text":NOTE}"#;
+    let cut_to = |blocks: &str| Some(of(&format!("{blocks},{note}"), r#","k":{}"#));
+    let check_cut = |limit, blocks: &str, kept: &str| {
+        check(limit, &of(blocks, r#","k":{}"#), cut_to(kept).as_deref());
+    };
+    check_cut(10, &text("LONG"), &text("xxxxxxxxxx"));
+    // Never inside of a character, however it is written.
+    check_cut(10, &text("123456789é LONG"), &text("123456789"));
+    check_cut(10, &text(r"1234567\ud83d\ude00 LONG"), &text("1234567"));
+    check_cut(11, &text(r"1234567\ud83d\ude00 LONG"), &text(r"1234567\ud83d\ude00"));
+    check_cut(10, &text(r"1234567\ud83d LONG"), &text(r"1234567\ud83d"));
+    check_cut(3, &text(r#"\n\"\u0041 LONG"#), &text(r#"\n\"\u0041"#));
+    // Blocks behind the end go, but for those that are no text.
+    let link = r#"{"type":"audio","data":"" }"#;
+    check_cut(
+        10,
+        &[text("1234"), link.to_owned(), text("LONG"), text("more"), link.to_owned()].join(","),
+        &[text("1234"), link.to_owned(), text("xxxxx"), link.to_owned()].join(","),
+    );
+    let embedded = |text: &str| {
+        format!(r#"{{"type":"resource","resource":{{"uri":"mcp://s/u","text":"{text}"}}}}"#)
+    };
+    let sent = embedded("LONG").replace("mcp://s/u", "u");
+    let scene = scene(10, &of(&sent, ""), Bounds::default());
+    let result = scene.tool("s__t", "{}");
+    assert!(result.contains(&embedded("xxxxxxxxxx")), "{result}");
+}
+
+#[test]
+fn structured() {
+    let structured = format!(r#"{{"list":["{}"]}}"#, "y".repeat(100));
+    let answer = format!(
+        r#"{{"resultType":"complete","content":[{{"type":"text","text":"short"}}],"structuredContent":{structured},"_meta":{{"n":1.0}}}}"#
+    );
+    let scene = scene(50, &answer, Bounds { page: 1000, ..Bounds::default() });
+    let result = scene.tool("s__t", "{}");
+    let note = texts(&result).pop().unwrap();
+    let expected = format!(
+        r#"{{"resultType":"complete","content":[{{"type":"text","text":{}}}],"_meta":{{"n":1.0}},"isError":true}}"#,
+        quoted(&note)
+    );
+    assert_eq!(result, expected);
+    let read = scene.tool("read_result", &format!(r#"{{"id":"{}"}}"#, id(&note)));
+    assert_eq!(texts(&read)[0], structured);
+}
+
+#[test]
+fn nothing_is_kept_that_is_too_much() {
+    let answer = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(100));
+    let scene = scene(10, &answer, Bounds { each: 50, ..Bounds::default() });
+    let result = scene.tool("s__t", "{}");
+    assert_eq!(texts(&result)[0], "xxxxxxxxxx");
+    assert!(texts(&result)[1].contains("too long to be kept"), "{result}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the texts, what is shown and what is read on are together all of it.
+    #[test]
+    fn all_can_be_read(
+        blocks in prop::collection::vec("(\\PC|[\n\"\\\\é日😀]){0,20}", 1..4),
+        limit in 1_u64..40,
+        page in 1_usize..30,
+    ) {
+        let written: Vec<String> =
+            blocks.iter().map(|text| format!(r#"{{"type":"text","text":{}}}"#, quoted(text))).collect();
+        let answer = format!(r#"{{"content":[{}]}}"#, written.join(","));
+        let scene = scene(limit, &answer, Bounds { page, ..Bounds::default() });
+        let full = blocks.join("\n");
+        let result = scene.tool("s__t", "{}");
+        let mut shown = texts(&result);
+        if full.len() <= usize::try_from(limit).unwrap() {
+            prop_assert_eq!(result, answer);
+            return Ok(());
+        }
+        let note = shown.pop().unwrap();
+        let shown = shown.join("\n");
+        prop_assert!(full.starts_with(&shown));
+        prop_assert!(shown.len() <= usize::try_from(limit).unwrap());
+        let mut read = String::new();
+        let mut offset = 0;
+        while read.len() < full.len() {
+            let arguments = format!(r#"{{"id":"{}","offset":{offset}}}"#, id(&note));
+            let next = scene.tool("read_result", &arguments);
+            read.push_str(&texts(&next)[0]);
+            prop_assert!(read.len() > offset, "it goes on");
+            offset = read.len();
+        }
+        prop_assert_eq!(&read, &full);
+        let params = format!(r#"{{"uri":"switchboard://results/{}"}}"#, id(&note));
+        let whole = kit::call(&scene.router, &scene.view, &scene.who, "resources/read", &params).unwrap();
+        let whole = json(&whole).get("contents").unwrap().elements().next().unwrap();
+        prop_assert_eq!(whole.get("text").unwrap().string().unwrap(), full);
+    }
+}

@@ -63,16 +63,20 @@ pub fn cut(
             list.push(block);
             continue;
         };
+        is_cut |= at > limit;
         if is_cut {
             continue;
         }
-        let (bytes, taken) = beginning(text, limit.saturating_sub(at));
+        let (bytes, taken) = beginning(text, limit - at);
         is_cut = bytes.len() + 1 < text.as_bytes().len();
+        if is_cut && taken == 0 {
+            continue;
+        }
         kept = at + taken;
         at = kept + 1;
         let mut splice = Splice::of(block);
         splice.raw(text, &[bytes, b"\""]);
-        if let Some(block) = splice.end().filter(|_| taken > 0 || !is_cut) {
+        if let Some(block) = splice.end() {
             list.push(block.as_json());
         }
     }

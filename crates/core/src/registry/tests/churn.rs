@@ -1,0 +1,158 @@
+//! Servers come and go, audiences change: nothing is ever crossed, and what was built step by step
+//! is what would be built at once.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use switchboard_model::{Scope, ServerName};
+
+use super::*;
+use crate::kit::{self, Echo};
+use crate::port::Who;
+
+/// Names that invite confusion.
+const SERVERS: [&str; 6] = ["a", "a__b", "a b", "a_b", "git", "switchboard"];
+const NAMES: [&str; 7] = ["x", "b__x", "x.y", "x_y", "get_status", "same", "x y"];
+const AGENTS: [&str; 2] = ["one", "two"];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(ServerKey, Vec<&'static str>),
+    Withdraw(ServerKey),
+    Audience(Vec<Vec<ServerKey>>),
+}
+
+fn any_key() -> impl Strategy<Value = ServerKey> {
+    let scope = prop_oneof![
+        4 => Just(Scope::Global),
+        1 => Just(Scope::User(user("ann"))),
+        1 => Just(Scope::Agent(agent("one"))),
+    ];
+    (scope, prop::sample::select(&SERVERS[..]))
+        .prop_map(|(scope, name)| ServerKey { scope, name: ServerName::parse(name).unwrap() })
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let names = prop::sample::subsequence(NAMES.to_vec(), 0..=NAMES.len()).prop_shuffle();
+    let keys = prop::collection::vec(any_key(), 0..6);
+    prop_oneof![
+        4 => (any_key(), names).prop_map(|(key, names)| Step::Publish(key, names)),
+        2 => any_key().prop_map(Step::Withdraw),
+        1 => prop::collection::vec(keys, AGENTS.len()).prop_map(Step::Audience),
+    ]
+}
+
+fn audience(sets: &[Vec<ServerKey>]) -> Audience {
+    AGENTS
+        .iter()
+        .zip(sets)
+        .fold(Audience::default(), |audience, (id, keys)| audience.with_agent(agent(id), keys))
+}
+
+fn offer(key: &ServerKey, names: &[&str]) -> Arc<Offer> {
+    let home = if key.name.as_str() == "switchboard" { Home::Hub } else { Home::Outside };
+    Arc::new(Offer { home, ..everything(&key.to_string(), names) })
+}
+
+fn surfaces() -> [Surface; 3] {
+    [Surface::mcp(), Surface::Bare, Surface::parse("{server}_{tool}", 30).unwrap()]
+}
+
+fn views(registry: &Registry) -> Vec<Arc<View>> {
+    let now = registry.load();
+    let mut views = Vec::new();
+    for surface in &surfaces() {
+        views.extend(AGENTS.iter().filter_map(|id| now.agent(&agent(id), surface)));
+        views.extend(now.servers().filter_map(|(key, _)| now.server(key, surface)));
+        views.push(now.everything(surface));
+    }
+    views
+}
+
+/// Everything that is listed leads to whose it is, under its own name, and to nothing else; and
+/// nothing that can be told apart is missing.
+fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
+    let who = Who::agent(agent("one"), None);
+    let ask = |method: &str, key: &str, name: &str, server: &ServerKey, own: &str| {
+        let params = format!(r#"{{"x":1.0,"{key}":{}}}"#, kit::quoted(name));
+        kit::call(router, view, &who, method, &params).unwrap();
+        let (asked, _, sent) = echo.asked().pop().unwrap();
+        assert_eq!(&asked, server, "{name}");
+        assert_eq!(sent, format!(r#"{{"x":1.0,"{key}":{}}}"#, kit::quoted(own)));
+    };
+    for tool in view.tools() {
+        assert_eq!(tool.entry.description().unwrap(), tool.server.to_string());
+        ask("tools/call", "name", tool.name, tool.server, &tool.entry.name);
+    }
+    for prompt in view.prompts() {
+        ask("prompts/get", "name", prompt.name, prompt.server, &prompt.entry.name);
+    }
+    for resource in view.resources() {
+        ask("resources/read", "uri", resource.name, resource.server, &resource.entry.uri);
+    }
+    for (key, offered) in view.servers() {
+        let own = view.tools().filter(|tool| tool.server == key).count();
+        assert_eq!(own, offered.tools.len(), "{key}");
+        let part = view.part(key).unwrap();
+        for resource in &offered.resources {
+            let seen = view.uri(part, &resource.uri).unwrap_or_else(|| resource.uri.clone());
+            assert_eq!(&view.place(&seen).unwrap().part.key, key, "{seen}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(switchboard_testkit::data::repetitions(200)))]
+
+    #[test]
+    fn prove_never_crossed(steps in prop::collection::vec(any_step(), 1..12)) {
+        let echo = Echo::new("{}");
+        let hub = crate::Ports { hub: Some(echo.clone()), ..kit::ports(&echo) };
+        let router = kit::router(hub);
+        let registry = Registry::default();
+        let mut published: BTreeMap<ServerKey, Arc<Offer>> = BTreeMap::new();
+        let mut sets = Vec::new();
+        // What a prefixed name meant once, it means forever.
+        let mut meant: BTreeMap<(String, String), (String, String)> = BTreeMap::new();
+        for step in steps {
+            match step {
+                Step::Publish(key, names) => {
+                    let offer = offer(&key, &names);
+                    registry.publish(&key, offer.clone());
+                    published.insert(key, offer);
+                }
+                Step::Withdraw(key) => {
+                    registry.withdraw(&key);
+                    published.remove(&key);
+                }
+                Step::Audience(next) => {
+                    registry.set_audience(audience(&next));
+                    sets = next;
+                }
+            }
+            let scratch = Registry::default();
+            scratch.set_audience(audience(&sets));
+            for (key, offer) in published.iter().rev() {
+                scratch.publish(key, offer.clone());
+            }
+            let (grown, built) = (views(&registry), views(&scratch));
+            prop_assert_eq!(grown.len(), built.len());
+            for (grown, built) in grown.iter().zip(&built) {
+                for kind in Kind::ALL {
+                    prop_assert_eq!(grown.page(kind, None), built.page(kind, None));
+                    prop_assert_eq!(grown.digest(kind), built.digest(kind));
+                }
+                leads_back(grown, &echo, &router);
+            }
+            let now = registry.load();
+            for view in AGENTS.iter().filter_map(|id| now.agent(&agent(id), &Surface::mcp())) {
+                for tool in view.tools() {
+                    let pair = (tool.server.name.to_string(), tool.entry.name.clone());
+                    let name = (String::new(), tool.name.to_owned());
+                    let before = meant.insert(name, pair.clone());
+                    prop_assert!(before.is_none_or(|before| before == pair), "{}", tool.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What each step does with its port's answer, and that every call is recorded once.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use switchboard_model::{Decision, Outcome, ServerKey};
+use switchboard_testkit::clock::ManualClock;
+use switchboard_wire::{Json, JsonBuf};
+
+use super::*;
+use crate::port::{
+    Answer, Blocked, BoxFuture, Call, Caller, Checked, Done, RpcError, Undecided, Verdict,
+};
+
+/// Records as `agent server tool: decision, outcome, cut`.
+#[derive(Default)]
+struct Records(Mutex<Vec<String>>);
+
+impl Record for Records {
+    fn record(&self, call: &Call<'_>, done: &Done<'_>) {
+        let agent = call.who.agent.as_ref().unwrap();
+        let decision = done.decision.map_or("none", Decision::as_str);
+        let tool = call.tool.map_or("-", |tool| tool.name.as_str());
+        let outcome = done.outcome.as_str();
+        let text = format!(
+            "{agent} {} {} {tool} as {}: {decision} ({}), {outcome} after {} s, {} and {} bytes",
+            call.server,
+            call.subject,
+            call.published,
+            done.reason,
+            done.elapsed.as_secs(),
+            done.sent,
+            done.received
+        );
+        self.0.lock().unwrap().push(text);
+    }
+}
+
+struct Policy(Result<Verdict, Undecided>, Result<Answer, Undecided>);
+
+impl Decide for Policy {
+    fn decide(&self, _: &Call<'_>) -> Result<Verdict, Undecided> {
+        self.0.clone()
+    }
+
+    fn approve<'a>(
+        &'a self,
+        _: &'a Call<'a>,
+        verdict: &'a Verdict,
+        _: &'a Caller,
+    ) -> BoxFuture<'a, Result<Answer, Undecided>> {
+        assert_eq!(verdict.decision, Decision::Ask);
+        Box::pin(std::future::ready(self.1.clone()))
+    }
+}
+
+fn refused(reason: &'static str) -> Answer {
+    Answer::Refused(Cow::Borrowed(reason))
+}
+
+#[test]
+fn decisions() {
+    let check = |policy: Policy, expected: Result<(), &str>, record: &str| {
+        let records = Arc::new(Records::default());
+        let scene = scene("{}", &Surface::mcp());
+        let ports =
+            Ports { decide: Arc::new(policy), record: records.clone(), ..kit::ports(&scene.echo) };
+        let scene = Scene { router: kit::router(ports), ..scene };
+        let got = scene.call("tools/call", r#"{"name":"a__x"}"#);
+        let denied = |reason: &str| CallError::Denied { reason: reason.to_owned() };
+        assert_eq!(got.map(drop), expected.map_err(denied));
+        assert_eq!(scene.echo.asked().len(), usize::from(expected.is_ok()), "{record}");
+        let record = format!("one a x x as a__x: {record}");
+        assert_eq!(*records.0.lock().unwrap(), [record]);
+    };
+    let broken = || Undecided("it is broken".to_owned());
+    let allow = || Ok(Verdict::allow("fine"));
+    let ask = || Ok(Verdict::ask("it writes"));
+    let yes = || Ok(Answer::Approved);
+    check(Policy(allow(), yes()), Ok(()), "allow (fine), done after 0 s, 12 and 2 bytes");
+    check(Policy(ask(), yes()), Ok(()), "ask (it writes), done after 0 s, 12 and 2 bytes");
+    check(
+        Policy(ask(), Ok(refused("no"))),
+        Err("no"),
+        "ask (it writes), refused after 0 s, 12 and 0 bytes",
+    );
+    check(
+        Policy(Ok(Verdict::deny("a rule")), yes()),
+        Err("a rule"),
+        "deny (a rule), refused after 0 s, 12 and 0 bytes",
+    );
+    // What cannot be decided does not run.
+    let reason = "no decision could be made: it is broken";
+    check(
+        Policy(Err(broken()), yes()),
+        Err(reason),
+        "none (no decision could be made), refused after 0 s, 12 and 0 bytes",
+    );
+    check(
+        Policy(ask(), Err(broken())),
+        Err(reason),
+        "ask (it writes), refused after 0 s, 12 and 0 bytes",
+    );
+}
+
+#[test]
+fn nobody_to_ask() {
+    struct Asks;
+    impl Decide for Asks {
+        fn decide(&self, _: &Call<'_>) -> Result<Verdict, Undecided> {
+            Ok(Verdict::ask("always"))
+        }
+    }
+    let scene = scene("{}", &Surface::mcp());
+    let ports = Ports { decide: Arc::new(Asks), ..kit::ports(&scene.echo) };
+    let scene = Scene { router: kit::router(ports), ..scene };
+    let refused = scene.call("tools/call", r#"{"name":"a__x"}"#).unwrap_err();
+    assert!(refused.to_string().contains("nobody to ask"), "{refused}");
+    assert_eq!(scene.echo.asked(), []);
+}
+
+#[test]
+fn guarded() {
+    struct Guards(Result<Checked, Blocked>, Result<Checked, Blocked>);
+    impl Guard for Guards {
+        fn request(&self, call: &Call<'_>) -> Result<Checked, Blocked> {
+            assert_eq!(call.params.as_str(), r#"{"name":"x"}"#);
+            self.0.clone()
+        }
+        fn result(&self, _: &Call<'_>, result: &JsonBuf) -> Result<Checked, Blocked> {
+            assert_eq!(result.as_json().as_str(), r#"{"r":1}"#);
+            self.1.clone()
+        }
+    }
+    let check = |guard: Guards, sent: Option<&str>, expected: Result<&str, &str>| {
+        let scene = scene(r#"{"r":1}"#, &Surface::mcp());
+        let ports = Ports { guard: Arc::new(guard), ..kit::ports(&scene.echo) };
+        let scene = Scene { router: kit::router(ports), ..scene };
+        let got = scene.call("tools/call", r#"{"name":"a__x"}"#);
+        let blocked = |reason: &str| CallError::Blocked { reason: reason.to_owned() };
+        assert_eq!(got, expected.map(str::to_owned).map_err(blocked));
+        let asked = scene.echo.asked().pop().map(|(_, _, params)| params);
+        assert_eq!(asked.as_deref(), sent);
+    };
+    let pass = || Ok(Checked::Pass);
+    let replaced = |text: &str| Ok(Checked::Replaced(buf(text)));
+    let no = || Err(Blocked("a secret".to_owned()));
+    check(Guards(pass(), pass()), Some(r#"{"name":"x"}"#), Ok(r#"{"r":1}"#));
+    check(Guards(replaced(r#"{"q":2}"#), pass()), Some(r#"{"q":2}"#), Ok(r#"{"r":1}"#));
+    check(Guards(pass(), replaced("{}")), Some(r#"{"name":"x"}"#), Ok("{}"));
+    check(Guards(no(), pass()), None, Err("a secret"));
+    check(Guards(pass(), no()), Some(r#"{"name":"x"}"#), Err("a secret"));
+}
+
+/// Answers in its own time, or never.
+struct Slow(Option<Result<JsonBuf, CallError>>);
+
+impl Servers for Slow {
+    fn call<'a>(
+        &'a self,
+        _: &'a ServerKey,
+        _: &'a str,
+        _: Option<Json<'a>>,
+        _: &'a Caller,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
+        match self.0.clone() {
+            Some(answer) => Box::pin(std::future::ready(answer)),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+}
+
+#[test]
+fn however_it_ends() {
+    let check = |answer: Option<Result<JsonBuf, CallError>>, outcome: Outcome| {
+        let (records, clock) = (Arc::new(Records::default()), Arc::new(ManualClock::new()));
+        let scene = scene("{}", &Surface::mcp());
+        let mut ports = Ports::new(Arc::new(Slow(answer)));
+        (ports.record, ports.clock) = (records.clone(), clock.clone());
+        let router = kit::router(ports);
+        let (origin, method) = (CallOrigin::Mcp, "tools/call");
+        let (view, who, params) = (&*scene.view, &scene.who, json(r#"{"name":"a__x"}"#));
+        let request = Request { view, who, origin, method, params, trace: None };
+        let caller = Caller::default();
+        let mut call = Box::pin(router.call(&request, &caller));
+        let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if polled.is_pending() {
+            assert!(records.0.lock().unwrap().is_empty());
+            clock.advance(Duration::from_secs(3));
+        }
+        drop(call);
+        let records = records.0.lock().unwrap().clone();
+        assert_eq!(records.len(), 1);
+        let expected = if outcome == Outcome::Cancelled { " after 3 s" } else { " after 0 s" };
+        assert!(records[0].contains(&format!("{}{expected}", outcome.as_str())), "{records:?}");
+    };
+    check(None, Outcome::Cancelled);
+    check(Some(Ok(buf("{}"))), Outcome::Done);
+    check(Some(Ok(buf(r#"{"isError":true}"#))), Outcome::ToolError);
+    check(Some(Err(RpcError::new(-32602, "no").into())), Outcome::Refused);
+    check(Some(Err(CallError::TimedOut { after: Duration::ZERO })), Outcome::TimedOut);
+    check(Some(Err(CallError::Unknown)), Outcome::Lost);
+}
