@@ -26,6 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "switchboard-wire",
         ],
     ),
+    ("switchboard-fixture", &[]),
     ("switchboard-testkit", &["switchboard-config", "switchboard-model", "switchboard-wire"]),
     ("xtask", &["switchboard", "switchboard-config", "switchboard-testkit"]),
 ];
@@ -35,7 +36,7 @@ const TESTKIT: &str = "switchboard-testkit";
 
 /// Outside crates, together with those named `NAME-…`, and where they may live.
 const GUESTS: &[(&str, Reach)] = &[
-    ("rmcp", Reach::Only(&["switchboard-upstream", "switchboard-testkit"])),
+    ("rmcp", Reach::Only(&["switchboard-upstream", "switchboard-testkit", "switchboard-fixture"])),
     ("sqlx", Reach::Only(&["switchboard-store"])),
     (
         "axum",

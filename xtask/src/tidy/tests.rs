@@ -120,7 +120,8 @@ fn crates_know_only_what_the_star_allows() {
 fn outside_crates_stay_in_their_rooms() {
     let (code, tests) = ("dependencies", "dev-dependencies");
     let tokio = Some("`tokio` stays out of switchboard-model, switchboard-wire");
-    let rmcp = Some("`rmcp` lives only in switchboard-upstream, switchboard-testkit");
+    let rmcp =
+        Some("`rmcp` lives only in switchboard-upstream, switchboard-testkit, switchboard-fixture");
     let sqlx = Some("`sqlx` lives only in switchboard-store");
     star("switchboard-upstream", code, "rmcp", None);
     star("switchboard-wire", tests, "rmcp", None);
