@@ -25,6 +25,6 @@ pub fn shared(name: &str) -> Option<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests are told by the environment")]
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty() && value != "0")
 }

@@ -14,11 +14,15 @@ pub mod examples;
 pub mod fuzz;
 pub mod hostile;
 pub mod mutate;
+#[cfg(unix)]
+pub mod postgres;
 pub mod scratch;
 pub mod script;
 pub mod tools;
 
 pub use clock::ManualClock;
 pub use data::{repetitions, shared};
+#[cfg(unix)]
+pub use postgres::Postgres;
 pub use scratch::Scratch;
 pub use tools::Tools;

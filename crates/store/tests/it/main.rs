@@ -1,0 +1,23 @@
+//! The store over real databases: every case runs on SQLite and on PostgreSQL.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a broken assumption must stop the test, and what was measured is told"
+)]
+
+#[macro_use]
+mod kit;
+
+mod audit;
+mod canary;
+mod kill;
+mod open;
+mod people;
+mod plan;
+mod recorder;
+mod servers;
+mod several;
+mod things;
+mod vault;
