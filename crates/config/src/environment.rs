@@ -20,10 +20,20 @@ pub fn variable(name: &str) -> Option<Secret> {
 /// Where this user keeps things on this platform.
 pub fn places() -> Places {
     let base = BaseDirs::new();
+    let own = ProjectDirs::from("", "", "switchboard");
     Places {
         cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         home: base.as_ref().map(|dirs| dirs.home_dir().to_owned()),
         platform: base.as_ref().map(|dirs| dirs.config_dir().to_owned()),
-        config: ProjectDirs::from("", "", "switchboard").map(|dirs| dirs.config_dir().to_owned()),
+        state: state(own.as_ref()),
+        config: own.map(|dirs| dirs.config_dir().to_owned()),
     }
+}
+
+/// SWITCHBOARD_STATE_DIR, or the platform's own; not every platform tells state from data.
+fn state(own: Option<&ProjectDirs>) -> Option<PathBuf> {
+    if let Some(chosen) = variable("SWITCHBOARD_STATE_DIR") {
+        return Some(PathBuf::from(chosen.expose()));
+    }
+    own.map(|dirs| dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
 }

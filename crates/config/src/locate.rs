@@ -15,6 +15,8 @@ pub struct Places {
     pub config: Option<PathBuf>,
     /// The user's configuration directory for all programs.
     pub platform: Option<PathBuf>,
+    /// Where a hub of this user keeps its socket and what it learnt.
+    pub state: Option<PathBuf>,
 }
 
 /// What to load.

@@ -1,19 +1,26 @@
-//! All wiring, in the order in which the data flows: files, desired state, surfaces.
+//! All wiring, in the order in which the data flows: files, desired state, connections, surfaces.
 
 mod health;
 mod host;
+mod watchman;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Selection};
 use switchboard_model::{Changes, Clock};
+use switchboard_upstream::Upstreams;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::control::{self, Operations};
+use crate::servers;
+use crate::state_dir::{Claim, StateDir, StateError};
 
 /// What the hub is started with.
 pub struct Options {
@@ -21,6 +28,8 @@ pub struct Options {
     pub selection: Selection,
     /// The address, over the files' word.
     pub listen: Option<SocketAddr>,
+    /// The directory for the hub's state.
+    pub state: Option<PathBuf>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -45,6 +54,17 @@ pub enum StartError {
         /// The address.
         address: SocketAddr,
     },
+    /// The state directory cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The socket for commands cannot be made.
+    #[error("the socket {} for commands cannot be made", path.display())]
+    Socket {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The files cannot be watched.
     #[error("the configuration cannot be watched")]
     Watch(#[source] io::Error),
@@ -55,39 +75,42 @@ pub struct App {
     address: SocketAddr,
     state: watch::Receiver<Arc<Loaded>>,
     watch: Arc<Watch>,
+    upstreams: Upstreams,
     tasks: TaskTracker,
     shutdown: CancellationToken,
+    /// Last, so that nobody else is the hub before this one has ended.
+    _claim: Claim,
 }
 
 impl App {
-    /// Loads the configuration, begins to watch it, and serves.
+    /// Loads the configuration, begins to watch it, connects, and serves.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        let mut loader = Loader::new(options.selection, options.clock);
+        let directory = StateDir::open(options.state)?;
+        let mut claim = directory.claim()?;
+        let mut loader = Loader::new(options.selection, options.clock.clone());
         let loaded = Arc::new(loader.load());
-        let address = options.listen.unwrap_or(loaded.desired.hub.listen);
-        if !address.ip().is_loopback() {
-            return Err(StartError::NotLoopback { address });
-        }
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|source| StartError::Listen { address, source })?;
-        let address = listener.local_addr().unwrap_or(address);
+        let (listener, address) = listen(options.listen, &loaded).await?;
+        // Only for whoever wants the directory too; the claim holds without it.
+        let _ = claim.sign(&format!("pid {}, http://{address}", std::process::id()));
 
         let (publish, state) = watch::channel(loaded.clone());
         let watch = Watch::start(loader, loaded, move |update| apply(&publish, update))
             .map_err(StartError::Watch)?;
 
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let router = host::guarded(health::router(state.clone()), address);
-        let stopped = shutdown.clone().cancelled_owned();
-        tasks.spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;
-            if let Err(error) = served {
-                tracing::error!(%error, "the HTTP surface ended");
-            }
-        });
+        let upstreams = servers::prepare(&directory).await;
+        tasks.spawn(watchman::tell(upstreams.clone(), shutdown.clone()));
+        tasks.spawn(reconcile(upstreams.clone(), state.clone(), shutdown.clone()));
+
+        let operations = Operations::new(upstreams.clone(), options.clock);
+        let socket = directory.socket();
+        control::serve(&socket, operations, &tasks, &shutdown)
+            .map_err(|source| StartError::Socket { path: socket, source })?;
+        let page = health::router(state.clone(), upstreams.clone());
+        tasks.spawn(serve(listener, host::guarded(page, address), shutdown.clone()));
         tasks.close();
-        Ok(Self { address, state, watch: Arc::new(watch), tasks, shutdown })
+        let watch = Arc::new(watch);
+        Ok(Self { address, state, watch, upstreams, tasks, shutdown, _claim: claim })
     }
 
     /// Where it listens.
@@ -110,10 +133,58 @@ impl App {
         }
     }
 
-    /// Stops serving, lets what is under way finish, and ends.
+    /// The connections.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.upstreams
+    }
+
+    /// Stops serving, ends every server, and returns when nothing runs any more.
     pub async fn stop(self) {
         self.shutdown.cancel();
+        self.upstreams.disconnect_all().await;
         self.tasks.wait().await;
+    }
+}
+
+async fn listen(
+    wanted: Option<SocketAddr>,
+    loaded: &Loaded,
+) -> Result<(TcpListener, SocketAddr), StartError> {
+    let address = wanted.unwrap_or(loaded.desired.hub.listen);
+    if !address.ip().is_loopback() {
+        return Err(StartError::NotLoopback { address });
+    }
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| StartError::Listen { address, source })?;
+    let address = listener.local_addr().unwrap_or(address);
+    Ok((listener, address))
+}
+
+async fn serve(listener: TcpListener, router: axum::Router, shutdown: CancellationToken) {
+    let stopped = shutdown.cancelled_owned();
+    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped).await {
+        tracing::error!(%error, "the HTTP surface ended");
+    }
+}
+
+/// Makes what runs equal to what is declared, at the start and after every change; changes that come
+/// while one is applied are applied together.
+async fn reconcile(
+    upstreams: Upstreams,
+    mut state: watch::Receiver<Arc<Loaded>>,
+    shutdown: CancellationToken,
+) {
+    loop {
+        let desired = state.borrow_and_update().desired.clone();
+        tokio::select! {
+            _ = upstreams.reconcile(&desired) => {}
+            () = shutdown.cancelled() => return,
+        }
+        tokio::select! {
+            changed = state.changed() => if changed.is_err() { return },
+            () = shutdown.cancelled() => return,
+        }
     }
 }
 

@@ -1,14 +1,24 @@
 //! The command line: one file a command. Parses words into values, calls, prints; decides nothing.
 
 mod add;
+mod call;
 mod check;
 mod complete;
 mod diff;
+mod guardian;
 mod import;
+mod link;
 mod list;
+mod logs;
 mod out;
+mod progress;
+mod reconnect;
 mod remove;
 mod report;
+mod status;
+mod target;
+mod test;
+mod tools;
 mod up;
 
 use std::path::PathBuf;
@@ -56,14 +66,22 @@ enum Colour {
 #[derive(Debug, Subcommand)]
 enum Command {
     Up(up::Up),
+    Status(status::Status),
     Check(check::Check),
     List(list::List),
     Add(Box<add::Add>),
     Remove(remove::Remove),
     Import(import::Import),
+    Test(test::Test),
+    Tools(tools::Tools),
+    Call(call::Call),
+    Logs(logs::Logs),
+    Reconnect(reconnect::Reconnect),
     Schema(complete::Schema),
     Completions(complete::Completions),
     Man(complete::Man),
+    #[command(hide = true)]
+    Guardian(guardian::Guardian),
 }
 
 /// Runs the program.
@@ -92,6 +110,13 @@ fn run(command: Command, out: &Out) -> Result<ExitCode> {
         Command::Add(add) => add.run(out),
         Command::Remove(remove) => remove.run(out),
         Command::Import(import) => import.run(out),
+        Command::Status(status) => status.run(out),
+        Command::Test(test) => test.run(out),
+        Command::Tools(tools) => tools.run(out),
+        Command::Call(call) => call.run(out),
+        Command::Logs(logs) => logs.run(out),
+        Command::Reconnect(reconnect) => reconnect.run(out),
+        Command::Guardian(guardian) => Ok(guardian.run()),
         Command::Schema(schema) => schema.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(out),

@@ -3,4 +3,8 @@
 
 pub mod app;
 pub mod cli;
+pub mod control;
+pub mod eras;
 pub mod lifecycle;
+pub mod servers;
+pub mod state_dir;

@@ -16,6 +16,8 @@ pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
     hangup: Signal,
+    /// Whether there was a terminal at the start.
+    had_terminal: bool,
 }
 
 impl Signals {
@@ -25,6 +27,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hangup: signal(SignalKind::hangup())?,
+            had_terminal: has_terminal(),
         })
     }
 
@@ -33,7 +36,17 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => Asked::Stop,
             _ = self.interrupt.recv() => Asked::Stop,
-            _ = self.hangup.recv() => Asked::Reload,
+            // A terminal that is closed, or whose shell died, sends the same signal: then nobody is
+            // left who could stop it.
+            _ = self.hangup.recv() => match self.had_terminal && !has_terminal() {
+                true => Asked::Stop,
+                false => Asked::Reload,
+            },
         }
     }
+}
+
+/// Whether this process has a terminal that controls it.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
 }

@@ -101,9 +101,15 @@ impl Guardian {
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        let running = self.lock().running.take();
+        let mut inner = self.lock();
+        let running = inner.running.take();
+        let is_done = inner.groups.is_empty();
+        drop(inner);
         if let Some((mut child, mut pipe)) = running {
-            let _ = pipe.write_all(FAREWELL.as_bytes());
+            // With something left, as after a panic, it does what it is there for.
+            if is_done {
+                let _ = pipe.write_all(FAREWELL.as_bytes());
+            }
             drop(pipe);
             let _ = child.wait();
         }

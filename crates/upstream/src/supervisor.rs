@@ -174,7 +174,7 @@ impl Supervisor {
     fn fail(&mut self, error: Trouble) -> Then {
         let attempt = self.server.state.borrow().failures().saturating_add(1);
         let wait = backoff::jittered(attempt);
-        tracing::warn!(server = %self.server.key, attempt, "{}", error.message);
+        tracing::debug!(server = %self.server.key, attempt, "{}", error.message);
         // A server that starts late was called for, and still is.
         self.called = self.spec.start == Start::Lazy;
         self.server.input(Input::Fail { error, next_try: self.context.clock.now() + wait });

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use switchboard_core::port::{CallError, Caller, Delivery};
-use switchboard_model::{Desired, Event, EventKind, Outcome, ServerKey, ServerSpec, ServerState};
+use switchboard_model::{
+    Desired, Event, EventKind, LogLine, Outcome, ServerKey, ServerSpec, ServerState,
+};
 use switchboard_wire::{Json, JsonBuf, method, peek};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -132,6 +134,21 @@ impl Upstreams {
                 states.wait_for(|state| state.is_settled() && *state != ServerState::START);
             let _ = timeout_at(end, settled).await;
         }
+    }
+
+    /// Waits until this server is not about to become something else; its state then, or at the end
+    /// of the time. Nothing if there is no such server.
+    pub async fn settled(&self, key: &ServerKey, limit: Duration) -> Option<ServerState> {
+        let server = self.find(key)?;
+        let mut states = server.state.subscribe();
+        let settled = states.wait_for(|state| state.is_settled() && *state != ServerState::START);
+        let _ = tokio::time::timeout(limit, settled).await;
+        Some(server.state.borrow().clone())
+    }
+
+    /// The newest lines of its log, oldest first.
+    pub fn log(&self, key: &ServerKey, lines: usize) -> Option<Vec<LogLine>> {
+        self.find(key).map(|server| server.journal.last(lines))
     }
 
     /// What happens from now on.

@@ -1,4 +1,4 @@
-//! The health page: that the hub is there and how many servers are declared. It needs no
+//! The health page: that the hub is there and how many servers are declared and connected. It needs no
 //! credential, so it says nothing more.
 
 use std::sync::Arc;
@@ -9,21 +9,29 @@ use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use switchboard_config::Loaded;
+use switchboard_upstream::Upstreams;
 use tokio::sync::watch;
 
-type Now = watch::Receiver<Arc<Loaded>>;
+#[derive(Clone)]
+struct Now {
+    loaded: watch::Receiver<Arc<Loaded>>,
+    upstreams: Upstreams,
+}
 
-pub(super) fn router(state: Now) -> Router {
-    Router::new().route("/", get(page)).route("/healthz", get(alive)).with_state(state)
+pub(super) fn router(loaded: watch::Receiver<Arc<Loaded>>, upstreams: Upstreams) -> Router {
+    let now = Now { loaded, upstreams };
+    Router::new().route("/", get(page)).route("/healthz", get(alive)).with_state(now)
 }
 
 async fn alive() -> impl IntoResponse {
     ([(header::CACHE_CONTROL, "no-store")], axum::Json(serde_json::json!({ "status": "ok" })))
 }
 
-async fn page(State(state): State<Now>) -> Response {
-    let loaded = state.borrow().clone();
-    let mut response = Html(render(&loaded)).into_response();
+async fn page(State(now): State<Now>) -> Response {
+    let loaded = now.loaded.borrow().clone();
+    let running = now.upstreams.status();
+    let connected = running.iter().filter(|status| status.state.is_connected()).count();
+    let mut response = Html(render(&loaded, connected)).into_response();
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
@@ -38,9 +46,8 @@ async fn page(State(state): State<Now>) -> Response {
     response
 }
 
-fn render(loaded: &Loaded) -> String {
+fn render(loaded: &Loaded, connected: usize) -> String {
     let servers = &loaded.desired.servers;
-    let enabled = servers.values().filter(|spec| spec.enabled).count();
     let errors = loaded.problems.iter().filter(|problem| problem.is_error()).count();
     let warnings = loaded.problems.len() - errors;
     let (class, word) = match errors {
@@ -59,7 +66,7 @@ fn render(loaded: &Loaded) -> String {
         .replace("{{advice}}", advice)
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
         .replace("{{servers}}", &servers.len().to_string())
-        .replace("{{enabled}}", &enabled.to_string())
+        .replace("{{connected}}", &connected.to_string())
         .replace("{{agents}}", &loaded.desired.agents.len().to_string())
         .replace("{{errors}}", &errors.to_string())
         .replace("{{warnings}}", &warnings.to_string())

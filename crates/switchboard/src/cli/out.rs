@@ -56,6 +56,18 @@ impl Out {
         }
     }
 
+    /// One of many results, for a script: a line of its own.
+    pub(super) fn json_line(&self, value: &impl Serialize) {
+        if self.json {
+            print(&serde_json::to_string(value).unwrap_or_default());
+        }
+    }
+
+    /// JSON that is passed on as it came.
+    pub(super) fn raw(&self, json: &str) {
+        print(json);
+    }
+
     /// Why it could not be done, with its causes.
     pub(super) fn failure(&self, error: &anyhow::Error) {
         if self.json {

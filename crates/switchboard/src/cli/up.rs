@@ -44,6 +44,7 @@ impl Up {
         let app = App::start(Options {
             selection: super::selection(&self.files),
             listen: self.listen,
+            state: super::places().state,
             clock: Arc::new(SystemClock),
         })
         .await?;

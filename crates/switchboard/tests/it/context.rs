@@ -12,6 +12,7 @@ pub(crate) struct Context {
 }
 
 /// What a run printed.
+#[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,
@@ -86,10 +87,15 @@ impl Context {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
-        command.args(args).current_dir(self.work()).env_clear().stdin(Stdio::null());
-        command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        self.prepare(command.args(args).stdin(Stdio::null()));
         command
+    }
+
+    /// Puts a command on this machine.
+    pub(crate) fn prepare<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.current_dir(self.work()).env_clear();
+        command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command.envs(self.env.iter().map(|(name, value)| (name, value)))
     }
 }
 

@@ -10,6 +10,10 @@
 mod check;
 mod context;
 mod edit;
+mod hub;
 mod import;
+mod orphans;
+mod reload;
 mod secrets;
+mod servers;
 mod up;

@@ -56,7 +56,7 @@ fn the_hub_prints_none_either() {
         &context.read("switchboard.toml").replace("[servers.d]", "[servers.z]"),
     );
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    crate::up::terminate(&child);
+    crate::hub::signal(&child, "-TERM");
     let mut all = String::new();
     use std::io::Read;
     child.stdout.take().unwrap().read_to_string(&mut all).unwrap();

@@ -1,66 +1,7 @@
 //! `up`: it comes up, follows the files, answers only to its own name, and stops when told.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Command};
-use std::time::Duration;
-
 use crate::context::Context;
-
-/// A running hub, killed with the test.
-struct Hub {
-    child: Child,
-    address: String,
-}
-
-impl Hub {
-    fn start(context: &Context) -> Self {
-        let mut child = context.start(&["up", "--listen", "127.0.0.1:0", "--json"]);
-        let mut text = String::new();
-        let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
-        // The greeting is one JSON document.
-        while serde_json::from_str::<serde_json::Value>(&text).is_err() {
-            text.push_str(&lines.next().expect("a greeting").unwrap());
-        }
-        let greeting: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let url = greeting["url"].as_str().unwrap();
-        Self { child, address: url.trim_start_matches("http://").to_owned() }
-    }
-
-    fn get(&self, path: &str, host: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    /// Waits until the page says this.
-    fn until(&self, words: &str) {
-        for _ in 0..200 {
-            if self.get("/", &self.address).contains(words) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("the page never said {words:?}: {}", self.get("/", &self.address));
-    }
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-pub(crate) fn terminate(child: &Child) {
-    signal(child, "-TERM");
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
-}
+use crate::hub::Hub;
 
 fn servers(n: usize) -> String {
     format!("<dt>Servers</dt><dd>{n}</dd>")
@@ -90,9 +31,9 @@ fn it_reads_again_on_sighup_and_stops_on_sigterm_and_sigint() {
             "switchboard.toml",
             "[servers.a]\ncommand = \"x\"\n[servers.b]\ncommand = \"x\"\n",
         );
-        signal(&hub.child, "-HUP");
+        hub.signal("-HUP");
         hub.until(&servers(2));
-        signal(&hub.child, stop);
+        hub.signal(stop);
         assert_eq!(hub.child.wait().unwrap().code(), Some(0), "{stop}");
     }
 }
@@ -117,6 +58,14 @@ fn it_answers_only_to_its_own_name() {
 fn it_says_why_it_does_not_start() {
     let context = Context::new();
     let hub = Hub::start(&context);
+    let second = context.run(&["up"]);
+    assert_eq!(second.code, 1);
+    let who = format!("a hub already runs (pid {}, http://{})", hub.child.id(), hub.address);
+    assert!(
+        second.err.contains(&who) && second.err.contains("SWITCHBOARD_STATE_DIR"),
+        "{second:?}"
+    );
+    let context = Context::new();
     let taken = context.run(&["up", "--listen", &hub.address]);
     assert_eq!(taken.code, 1);
     assert!(

@@ -30,10 +30,15 @@ fn marked(hub: u32) -> Vec<u32> {
 }
 
 fn start(state: &std::path::Path) -> (Child, BufReader<std::process::ChildStdout>) {
+    start_to(state, "")
+}
+
+/// A hub that ends by itself, in this way.
+fn start_to(state: &std::path::Path, end: &str) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut hub = Command::new(PROGRAM)
         .arg("hub")
         .arg(state)
-        .arg(SERVERS.to_string())
+        .args([&SERVERS.to_string(), end])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -74,6 +79,20 @@ fn prove_nothing_outlives_a_killed_hub() {
         hub.kill().unwrap();
         hub.wait().unwrap();
         assert_none_left(hub.id(), &format!("round {round}"));
+    }
+}
+
+/// A panic unwinds, so everything is dropped in good order, but nobody waits for the servers.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_outlives_a_hub_that_panics() {
+    for _ in 0..5 {
+        let state = tempfile::tempdir().unwrap();
+        let (mut hub, mut out) = start_to(state.path(), "panic");
+        expect(&mut out, "started");
+        expect(&mut out, "settled");
+        assert_ne!(hub.wait().unwrap().code(), Some(0));
+        assert_none_left(hub.id(), "it panicked");
     }
 }
 

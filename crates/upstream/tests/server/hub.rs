@@ -12,14 +12,14 @@ use switchboard_upstream::{Context, Guardian, Instance, Upstreams};
 
 use crate::println;
 
-pub(crate) fn run(state: &str, servers: &str) {
+pub(crate) fn run(state: &str, servers: &str, end: &str) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let count = servers.parse().unwrap_or(1);
-    runtime.expect("there are threads").block_on(keep(Path::new(state), count));
+    runtime.expect("there are threads").block_on(keep(Path::new(state), count, end));
 }
 
-async fn keep(state: &Path, count: usize) {
+async fn keep(state: &Path, count: usize, end: &str) {
     let program = std::env::current_exe().expect("it runs");
     let instance = Instance::current(state);
     let mut context = Context::new(Arc::new(|_: &str| None::<Secret>), instance);
@@ -30,6 +30,7 @@ async fn keep(state: &Path, count: usize) {
     upstreams.connect_all(&desired(&program, count)).await;
     upstreams.settle(Duration::from_secs(30)).await;
     println("settled");
+    assert_ne!(end, "panic", "it was told to");
     tokio::time::sleep(Duration::from_secs(600)).await;
 }
 

@@ -28,7 +28,7 @@ fn main() {
     let word = |at: usize| args.get(at).map_or("", String::as_str);
     match word(0) {
         "guardian" => switchboard_upstream::guardian::run(word(1), std::io::stdin()),
-        "hub" => hub::run(word(1), word(2)),
+        "hub" => hub::run(word(1), word(2), word(3)),
         "conformance" => conformance::run(word(1)),
         "try" => trial::run(&args[1..]),
         "sleep" => std::thread::sleep(Duration::from_secs(600)),

@@ -19,8 +19,12 @@ pub(super) fn find(command: &str, path: &str, cwd: Option<&str>) -> Result<PathB
         let found = candidates.iter().find_map(|file| executable(file));
         return found.map(absolute).ok_or_else(|| not_found(candidates[0].display().to_string()));
     }
-    let places: Vec<PathBuf> =
-        std::env::split_paths(path).filter(|place| !place.as_os_str().is_empty()).collect();
+    let mut places: Vec<PathBuf> = Vec::new();
+    for place in std::env::split_paths(path) {
+        if !place.as_os_str().is_empty() && !places.contains(&place) {
+            places.push(place);
+        }
+    }
     let found = places.iter().find_map(|place| executable(&place.join(command)));
     found.map(absolute).ok_or_else(|| {
         let list: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();

@@ -1,0 +1,69 @@
+//! `switchboard status`: whether a hub runs, and how its servers stand.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::json;
+
+use super::link;
+use super::out::{DIM, Out, count, table};
+use super::test::named;
+use crate::control::protocol::ServerReport;
+use crate::control::{Ask, Said};
+
+/// Show whether a hub runs, and how its servers stand.
+///
+/// The exit status is 1 if no hub runs.
+#[derive(Debug, Args)]
+pub(super) struct Status {}
+
+impl Status {
+    pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
+        let (mut reports, mut failure) = (Vec::new(), None);
+        let answered = link::ask_hub(&Ask::Status, |said| match said {
+            Said::Server(report) => reports.push(*report),
+            Said::Failed(failed) => failure = Some(failed),
+            _ => {}
+        })?;
+        if let Some(failure) = failure {
+            return Err(link::failed(&failure));
+        }
+        out.json(&json!({ "running": answered.is_some(), "servers": reports }));
+        if answered.is_none() {
+            out.line("No hub runs. Start one with `switchboard up`; `switchboard list` shows what is declared.");
+            return Ok(ExitCode::FAILURE);
+        }
+        if reports.is_empty() {
+            out.line("The hub runs; no servers are declared.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        out.line(table(
+            &["SERVER", "STATE", "TOOLS", "SPEAKS", "PID", "WHAT"],
+            reports.iter().map(cells),
+        ));
+        let good = reports.iter().filter(|report| report.ok).count();
+        out.line(format!(
+            "\n{DIM}{} of {} connected.{DIM:#}",
+            good,
+            count(reports.len(), "server")
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn cells(report: &ServerReport) -> Vec<String> {
+    let what = match (&report.remedy, report.ok) {
+        (_, true) => report.title.clone().unwrap_or_default(),
+        (Some(remedy), false) => format!("{} To mend it, {remedy}.", report.sentence),
+        (None, false) => report.sentence.clone(),
+    };
+    vec![
+        named(report),
+        report.state.clone(),
+        report.tools.to_string(),
+        report.revision.clone().unwrap_or_default(),
+        report.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+        what,
+    ]
+}

@@ -1,0 +1,70 @@
+//! What commands ask of a hub, and how it answers: over its socket, or, where none runs, by a
+//! connection of the command's own. Both ways run the same operations.
+
+mod call;
+mod client;
+mod find;
+mod logs;
+pub mod protocol;
+mod reconnect;
+mod socket;
+mod status;
+mod test;
+mod tools;
+
+use std::sync::Arc;
+
+use switchboard_model::Clock;
+use switchboard_upstream::Upstreams;
+use tokio::sync::mpsc;
+
+pub use client::{Client, ClientError};
+pub(crate) use find::find;
+pub use protocol::{Ask, Said};
+pub(crate) use socket::serve;
+
+/// Where what an operation says goes; nobody listens any more once it is closed.
+pub(crate) type Say = mpsc::Sender<Said>;
+
+/// The operations, on whatever is connected.
+#[derive(Clone)]
+pub struct Operations {
+    pub(crate) upstreams: Upstreams,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Operations {
+    /// On these connections.
+    pub fn new(upstreams: Upstreams, clock: Arc<dyn Clock>) -> Self {
+        Self { upstreams, clock }
+    }
+
+    /// Runs one to its end, or until nobody listens; the last thing said is [`Said::End`].
+    pub async fn run(&self, ask: Ask, say: mpsc::Sender<Said>) {
+        let work = async {
+            if let Err(failure) = self.answer(ask, &say).await {
+                let _ = say.send(Said::Failed(failure)).await;
+            }
+            let _ = say.send(Said::End).await;
+        };
+        tokio::select! {
+            () = work => {}
+            () = say.closed() => {}
+        }
+    }
+
+    async fn answer(&self, ask: Ask, say: &Say) -> Result<(), protocol::Failure> {
+        match ask {
+            Ask::Status => status::status(self, say).await,
+            Ask::Test { servers } => test::test(self, &servers, say).await,
+            Ask::Tools { servers } => tools::tools(self, &servers, say).await,
+            Ask::Call { server, tool, arguments } => {
+                call::call(self, &server, &tool, &arguments, say).await
+            }
+            Ask::Logs { servers, lines, follow } => {
+                logs::logs(self, &servers, lines, follow, say).await
+            }
+            Ask::Reconnect { server } => reconnect::reconnect(self, &server, say).await,
+        }
+    }
+}

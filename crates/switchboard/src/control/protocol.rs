@@ -1,0 +1,188 @@
+//! The words between a command and a hub: one question, then answers line by line. Private to one
+//! version of the program; scripts read `--json`.
+
+use serde::{Deserialize, Serialize};
+
+/// Which server is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Whose, if the name alone is not enough: `global`, `user anna`, `agent cto`.
+    pub scope: Option<String>,
+}
+
+/// What a command asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Ask {
+    /// How every server stands.
+    Status,
+    /// Whether these servers work; without any, all.
+    Test {
+        /// Which ones.
+        servers: Vec<Target>,
+    },
+    /// What these servers offer; without any, all.
+    Tools {
+        /// Which ones.
+        servers: Vec<Target>,
+    },
+    /// A call.
+    Call {
+        /// Of which server.
+        server: Target,
+        /// The server's own name of the tool.
+        tool: String,
+        /// A JSON object, as it was written.
+        arguments: String,
+    },
+    /// What these servers said; without any, all.
+    Logs {
+        /// Which ones.
+        servers: Vec<Target>,
+        /// How many lines of each.
+        lines: usize,
+        /// Whether what comes is wanted too.
+        follow: Follow,
+    },
+    /// A new connection.
+    Reconnect {
+        /// To which server.
+        server: Target,
+    },
+}
+
+/// Whether what comes is wanted too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Follow {
+    /// What was said, and no more.
+    No,
+    /// Until nobody listens.
+    Yes,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "said", rename_all = "snake_case")]
+pub enum Said {
+    /// It takes a while.
+    Waiting(Waiting),
+    /// How a server stands.
+    Server(Box<ServerReport>),
+    /// A tool.
+    Tool(ToolReport),
+    /// How far a call is.
+    Progress {
+        /// So much is done.
+        progress: f64,
+        /// Of so much.
+        total: Option<f64>,
+        /// What is being done.
+        message: Option<String>,
+    },
+    /// A server said something.
+    Log {
+        /// Which one.
+        server: String,
+        /// Where.
+        source: String,
+        /// What.
+        text: String,
+    },
+    /// The result of a call, byte for byte.
+    Result {
+        /// JSON.
+        result: String,
+    },
+    /// It cannot be done.
+    Failed(Failure),
+    /// That was all.
+    End,
+}
+
+/// What is still waited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Which server.
+    pub server: String,
+    /// For how long.
+    pub seconds: f64,
+    /// For what.
+    pub sentence: String,
+    /// What the server said last.
+    pub log: Option<String>,
+}
+
+/// How a server stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServerReport {
+    /// Its name.
+    pub server: String,
+    /// Whose it is.
+    pub scope: String,
+    /// Whether it works.
+    pub ok: bool,
+    /// The state's code.
+    pub state: String,
+    /// The same for a person.
+    pub sentence: String,
+    /// What to do, if something is to be done.
+    pub remedy: Option<String>,
+    /// The transport.
+    pub transport: String,
+    /// `session` or `stateless`.
+    pub era: Option<String>,
+    /// The revision of the protocol.
+    pub revision: Option<String>,
+    /// What the server calls itself, with its version.
+    pub title: Option<String>,
+    /// How many tools it has.
+    pub tools: usize,
+    /// What they are called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_names: Vec<String>,
+    /// How many resources it has.
+    pub resources: usize,
+    /// How many prompts it has.
+    pub prompts: usize,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// Calls under way.
+    pub in_flight: u32,
+    /// How long the test took.
+    pub seconds: Option<f64>,
+    /// What it said last.
+    pub log: Vec<String>,
+}
+
+/// A tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolReport {
+    /// Whose.
+    pub server: String,
+    /// Its own name.
+    pub tool: String,
+    /// What it says of itself.
+    pub description: String,
+    /// `read-only`, `destructive`, as the server claims.
+    pub hints: Vec<String>,
+    /// All of it, as the server sent it.
+    pub definition: String,
+}
+
+/// Why it cannot be done, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What happened.
+    pub message: String,
+    /// What to do next.
+    pub remedy: String,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { message: message.into(), remedy: remedy.into() }
+    }
+}

@@ -1,0 +1,80 @@
+//! The hub's end of the socket: HTTP on a Unix socket that only its own user can open. Never
+//! answers anybody else, so it asks for no credential.
+
+use std::convert::Infallible;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use futures_util::stream;
+use tokio::net::UnixListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::protocol::{Ask, Said};
+use super::{Operations, client};
+
+#[derive(Clone)]
+struct Hub {
+    operations: Operations,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+/// Listens until told to stop. The state directory is claimed, so a socket that is there is dead.
+pub(crate) fn serve(
+    path: &Path,
+    operations: Operations,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    // Until here the directory alone keeps others out.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    let hub = Hub { operations, tasks: tasks.clone(), shutdown: shutdown.clone() };
+    let router = Router::new().route(client::PATH, post(answer)).with_state(hub);
+    let (stopped, path) = (shutdown.clone().cancelled_owned(), path.to_owned());
+    tasks.spawn(async move {
+        let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;
+        if let Err(error) = served {
+            tracing::error!(%error, "the hub's socket ended");
+        }
+        let _ = fs::remove_file(path);
+    });
+    Ok(())
+}
+
+/// One question, answered line by line as things happen.
+async fn answer(State(hub): State<Hub>, Json(ask): Json<Ask>) -> Response {
+    let (say, heard) = mpsc::channel(64);
+    hub.tasks.spawn(async move {
+        tokio::select! {
+            () = hub.operations.run(ask, say) => {}
+            () = hub.shutdown.cancelled() => {}
+        }
+    });
+    let lines = stream::unfold(heard, |mut heard| async move {
+        let said = heard.recv().await?;
+        Some((Ok::<_, Infallible>(line(&said)), heard))
+    });
+    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
+    (StatusCode::OK, kind, Body::from_stream(lines)).into_response()
+}
+
+fn line(said: &Said) -> Bytes {
+    let mut line = serde_json::to_vec(said).unwrap_or_default();
+    line.push(b'\n');
+    line.into()
+}

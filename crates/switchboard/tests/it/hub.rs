@@ -1,0 +1,97 @@
+//! A running hub, and what is seen of it from outside.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use serde_json::Value;
+use switchboard_testkit::script::{Script, Scripted};
+
+use crate::context::Context;
+
+/// A running hub, killed with the test.
+pub(crate) struct Hub {
+    pub(crate) child: Child,
+    pub(crate) address: String,
+}
+
+impl Hub {
+    pub(crate) fn start(context: &Context) -> Self {
+        let mut child = context.start(&["up", "--listen", "127.0.0.1:0", "--json"]);
+        let mut text = String::new();
+        let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+        // The greeting is one JSON document.
+        while serde_json::from_str::<Value>(&text).is_err() {
+            text.push_str(&lines.next().expect("a greeting").unwrap());
+        }
+        let greeting: Value = serde_json::from_str(&text).unwrap();
+        let url = greeting["url"].as_str().unwrap();
+        Self { child, address: url.trim_start_matches("http://").to_owned() }
+    }
+
+    pub(crate) fn get(&self, path: &str, host: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Waits until the page says this.
+    pub(crate) fn until(&self, words: &str) {
+        let said = || self.get("/", &self.address).contains(words);
+        wait(&format!("the page says {words:?}"), said);
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(&self.child, name);
+    }
+}
+
+/// Sends a process a signal.
+pub(crate) fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for something that comes by itself.
+pub(crate) fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("it never came about that {what}");
+}
+
+/// An entry that serves the script.
+pub(crate) fn entry(name: &str, script: &Script) -> String {
+    let (command, arguments) = Scripted::stdio(script);
+    format!("[servers.{name}]\ncommand = {:?}\nargs = {arguments:?}\n", command.to_str().unwrap())
+}
+
+/// How the hub's servers stand, by name.
+pub(crate) fn status(context: &Context) -> Vec<Value> {
+    let status = context.json(&["status"]);
+    assert_eq!(status["running"], true, "{status}");
+    status["servers"].as_array().unwrap().clone()
+}
+
+/// Waits until every server is connected, and returns how they stand.
+pub(crate) fn connected(context: &Context, names: &[&str]) -> Vec<Value> {
+    let mut now = Vec::new();
+    wait(&format!("{names:?} are connected"), || {
+        now = status(context);
+        let are: Vec<&str> = now.iter().map(|server| server["server"].as_str().unwrap()).collect();
+        are == names && now.iter().all(|server| server["ok"] == true)
+    });
+    now
+}
