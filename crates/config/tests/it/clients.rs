@@ -250,6 +250,7 @@ fn every_client_is_here() {
         home: Some(home.into()),
         config: None,
         platform: Some(home.join(".config")),
+        state: None,
     };
     for client in clients::CLIENTS {
         assert!(fixture(&format!("clients/{}", client.id)).is_dir(), "{}", client.id);
