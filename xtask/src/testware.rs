@@ -6,8 +6,10 @@ mod browser;
 mod part;
 
 use std::fs::{self, File};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -23,19 +25,24 @@ pub(crate) fn install() -> Result<()> {
     let home = home()?;
     let _one = lock(&home)?;
     let parts = part::all()?;
+    let node = parts.first();
     let missing: Vec<&Part> = parts.iter().filter(|part| !part.is_complete(&home)).collect();
     if missing.is_empty() {
         say::note(format_args!("all parts are installed ({})", parts.len()));
     }
-    // Two lanes, as there are two registries. Node comes before what is installed by it.
+    // Node comes before what it installs; the Python environments need nobody.
     let (python, npm): (Vec<&Part>, Vec<&Part>) =
         missing.into_iter().partition(|part| part.is_python());
-    let lane = |lane: Vec<&Part>| -> Result<()> {
-        lane.into_iter().try_for_each(|part| part.install(&home, parts.first()))
+    let rest = Mutex::new(python.into_iter());
+    let next = || rest.lock().ok()?.next();
+    let work = |first: Vec<&Part>| -> Result<()> {
+        let install = |part: &Part| part.install(&home, node);
+        first.into_iter().try_for_each(install)?;
+        iter::from_fn(next).try_for_each(install)
     };
     thread::scope(|scope| {
-        let lanes = [python, npm].map(|parts| scope.spawn(|| lane(parts)));
-        let ends = lanes.map(|lane| lane.join().map_err(|_| anyhow!("an installer panicked"))?);
+        let workers = [npm, Vec::new()].map(|first| scope.spawn(|| work(first)));
+        let ends = workers.map(|one| one.join().map_err(|_| anyhow!("an installer panicked"))?);
         ends.into_iter().collect::<Result<()>>()
     })?;
     let browser = browser::find_or_install()?;

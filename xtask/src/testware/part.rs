@@ -166,7 +166,8 @@ impl Part {
         let program = place.join("node_modules/.bin/node");
         ensure!(
             self.kind != Kind::Node || program.is_file(),
-            "there is no Node for this platform in xtask/testware/node/package.json"
+            "npm brought no Node: the registry is out of reach, or has none for this platform \
+             under the names in xtask/testware/node/package.json"
         );
         Ok(())
     }
