@@ -13,6 +13,7 @@ mod faults;
 mod http;
 mod kit;
 mod lifecycle;
+mod listening;
 mod orphans;
 mod patience;
 mod random;
