@@ -34,6 +34,11 @@ pub enum EventKind {
         /// How much of each kind there is now.
         counts: Counts,
     },
+    /// A resource that somebody subscribed to is another one now.
+    ResourceUpdated {
+        /// The server's own URI of it.
+        uri: Arc<str>,
+    },
     /// It said something.
     ServerLog(LogLine),
     /// A tool was called.

@@ -62,6 +62,11 @@ impl Journal {
         self.push(LogSource::Hub, text.as_bytes());
     }
 
+    /// Something else happened at its server.
+    pub(crate) fn tell(&self, kind: EventKind) {
+        self.bus.send(&self.server, kind);
+    }
+
     /// How many bytes are kept from now on.
     pub(crate) fn resize(&self, limit: u64) {
         let mut inner = self.lock();

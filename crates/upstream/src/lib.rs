@@ -33,6 +33,7 @@ mod server;
 mod supervisor;
 mod transport;
 mod upstreams;
+mod watched;
 
 pub use catalog::Catalog;
 pub use connection::Connection;

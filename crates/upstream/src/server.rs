@@ -18,6 +18,7 @@ use crate::bus::Bus;
 use crate::catalog::{Catalog, Listing};
 use crate::connection::Connection;
 use crate::journal::Journal;
+use crate::watched::Watched;
 
 /// Health checks that are remembered.
 const HISTORY: usize = 60;
@@ -45,6 +46,7 @@ pub(crate) struct Server {
     pub(crate) state: watch::Sender<ServerState>,
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) wake: Notify,
+    pub(crate) watched: Watched,
     pub(crate) bus: Bus,
     pid: ArcSwapOption<u32>,
     health: Mutex<VecDeque<Health>>,
@@ -106,6 +108,7 @@ impl Server {
             state: watch::Sender::new(ServerState::START),
             commands,
             wake: Notify::new(),
+            watched: Watched::default(),
             bus,
             pid: ArcSwapOption::empty(),
             health: Mutex::default(),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use switchboard_core::port::{CallError, Caller, Delivery};
+use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, RpcError, Servers};
 use switchboard_model::{
     Desired, Event, EventKind, LogLine, Outcome, ServerKey, ServerSpec, ServerState,
 };
-use switchboard_wire::{Json, JsonBuf, method, peek};
+use switchboard_wire::{Era, Json, JsonBuf, code, method, peek};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -192,6 +192,9 @@ impl Upstreams {
         params: Option<Json<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
+        if matches!(name, method::SUBSCRIBE | method::UNSUBSCRIBE) {
+            return self.watch(key, name, params, caller).await;
+        }
         let tool = match name {
             method::TOOLS_CALL if self.0.bus.is_heard() => {
                 params.and_then(|params| params.get("name")?.string())
@@ -209,6 +212,31 @@ impl Upstreams {
             record.end(&result);
         }
         result
+    }
+
+    /// Subscriptions to resources outlive the connection, and each era has its own way to ask.
+    async fn watch(
+        &self,
+        key: &ServerKey,
+        name: &str,
+        params: Option<Json<'_>>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let server = self.find(key).ok_or(CallError::Unknown)?;
+        let uri = params.and_then(|params| params.get("uri")?.string());
+        let Some(uri) = uri else {
+            return Err(RpcError::new(code::INVALID_PARAMS, "`uri` is missing").into());
+        };
+        let connection = self.connected(key).await?;
+        let answer = match connection.peer().era() {
+            Era::Session => connection.call(name, params, caller).await?,
+            Era::Stateless => JsonBuf::from(Json::EMPTY),
+        };
+        match name {
+            method::SUBSCRIBE => server.watched.add(&uri),
+            _ => server.watched.remove(&uri),
+        }
+        Ok(answer)
     }
 
     async fn try_call(
@@ -238,6 +266,18 @@ impl Upstreams {
         let supervisor = Supervisor::new(server.clone(), self.0.context.clone(), orders, begun);
         self.0.tasks.spawn(supervisor.run());
         server
+    }
+}
+
+impl Servers for Upstreams {
+    fn call<'a>(
+        &'a self,
+        server: &'a ServerKey,
+        method: &'a str,
+        params: Option<Json<'a>>,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
+        Box::pin(self.call(server, method, params, caller))
     }
 }
 

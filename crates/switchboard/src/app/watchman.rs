@@ -39,7 +39,9 @@ pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
                         counts.tools, counts.resources, counts.prompts
                     );
                 }
-                EventKind::ToolStarted { .. } | EventKind::ToolCompleted { .. } => {}
+                EventKind::ToolStarted { .. }
+                | EventKind::ToolCompleted { .. }
+                | EventKind::ResourceUpdated { .. } => {}
             },
             Err(RecvError::Lagged(missed)) => tracing::debug!("{missed} events were not told"),
             Err(RecvError::Closed) => return,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, RpcError};
-use switchboard_model::LogSource;
+use switchboard_model::{EventKind, LogSource};
 use switchboard_wire::types::{Cancelled, Filter, LogMessage, Progress};
 use switchboard_wire::{
     Edit, Fault, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code, method,
@@ -129,8 +129,12 @@ fn notification(channel: &Arc<Channel>, message: &Notification<'_>, related: Rel
                 tracing::debug!(?filter, "subscribed");
             }
         }
-        // Nothing here depends on the others; the endpoint learns of them with resource
-        // subscriptions and tasks.
+        method::RESOURCE_UPDATED => {
+            if let Some(uri) = params.get("uri").and_then(Json::string) {
+                channel.journal.tell(EventKind::ResourceUpdated { uri: (&*uri).into() });
+            }
+        }
+        // Nothing here depends on the others.
         _ => {}
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::port::CallError;
+use switchboard_core::port::{CallError, Caller};
 use switchboard_wire::types::Filter;
 use switchboard_wire::{Era, code, method, write};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -38,10 +38,13 @@ pub(super) fn start(
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c).await }));
-    if connection.peer().era() == Era::Stateless {
-        let c = connection.clone();
-        tasks.spawn(end.clone().run_until_cancelled_owned(async move { subscribe(&c).await }));
-    }
+    let (s, c) = (server.clone(), connection.clone());
+    tasks.spawn(end.clone().run_until_cancelled_owned(async move {
+        match c.peer().era() {
+            Era::Session => resubscribe(&s, &c).await,
+            Era::Stateless => subscribe(&s, &c).await,
+        }
+    }));
 }
 
 /// Checks again and again; a check that fails ends the connection.
@@ -100,35 +103,56 @@ async fn refresh(server: &Server, connection: &Connection) {
     }
 }
 
-/// Asks to be told of changes, in the era that wants to be asked.
-async fn subscribe(connection: &Connection) {
-    let peer = connection.peer();
-    let has = |kind: &str| peer.capabilities.has(&[kind, "listChanged"]);
-    let wanted = Filter {
-        tools: has("tools"),
-        prompts: has("prompts"),
-        resources: has("resources"),
-        ..Filter::default()
-    };
-    if wanted == Filter::default() {
-        return;
+/// Asks again for what was subscribed to in an earlier session.
+async fn resubscribe(server: &Server, connection: &Connection) {
+    for uri in server.watched.all() {
+        let params = write::object(|params| params.text("uri", &uri));
+        let caller = Caller::default();
+        let asked = connection.call(method::SUBSCRIBE, Some(params.as_json()), &caller).await;
+        if let Err(error) = asked {
+            server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));
+        }
     }
-    let params = write::object(|params| params.raw("notifications", wanted.to_json().as_json()));
-    let params = peer.own(params.as_json());
+}
+
+/// Asks to be told of changes, in the era that wants to be asked; anew when others are wanted.
+async fn subscribe(server: &Server, connection: &Connection) {
+    let (peer, channel) = (connection.peer(), &connection.channel);
     let mut first = true;
     loop {
+        let wanted = wanted(server, connection);
+        if wanted == Filter::default() {
+            server.watched.changed().await;
+            continue;
+        }
+        let filter = wanted.to_json();
+        let params = write::object(|params| params.raw("notifications", filter.as_json()));
+        let params = peer.own(params.as_json());
         let headers = Headers::mirror(peer.revision, method::LISTEN, None, &[]);
         let patience = Patience::of(ENDLESS);
         if !std::mem::take(&mut first) {
             // What changed while nobody listened is found by looking.
-            connection.channel.changed.note(crate::channel::Kinds::ALL);
+            channel.changed.note(crate::channel::Kinds::ALL);
         }
-        let ended =
-            connection.channel.ask(method::LISTEN, params.as_json(), headers, patience).await;
+        let ended = tokio::select! {
+            ended = channel.ask(method::LISTEN, params.as_json(), headers, patience) => ended,
+            () = server.watched.changed() => continue,
+        };
         match ended {
             Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => return,
             Err(CallError::Http { .. } | CallError::Malformed(_)) => return,
             _ => sleep(RESUBSCRIBE).await,
         }
+    }
+}
+
+fn wanted(server: &Server, connection: &Connection) -> Filter {
+    let has = |kind: &str| connection.peer().capabilities.has(&[kind, "listChanged"]);
+    Filter {
+        tools: has("tools"),
+        prompts: has("prompts"),
+        resources: has("resources"),
+        uris: server.watched.all(),
+        ..Filter::default()
     }
 }

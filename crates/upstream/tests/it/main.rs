@@ -22,3 +22,4 @@ mod real;
 mod remote;
 mod secure;
 mod trouble;
+mod watched;
