@@ -184,7 +184,6 @@ impl Part {
                 "--quiet",
                 "--no-input",
                 "--disable-pip-version-check",
-                "--no-compile",
                 "--no-deps",
                 "--require-hashes",
                 "-r",

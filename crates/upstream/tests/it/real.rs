@@ -56,7 +56,11 @@ async fn check(mut server: ServerSpec, offers: Offers, calls: &[Call<'_>]) {
         }
         Transport::Http(_) => false,
     };
-    let context = context(home.path());
+    let mut context = context(home.path());
+    if offers.revision != "2024-11-05" {
+        // These all answer; on a busy machine, an interpreter that loads must not pass for silence.
+        context.waits.probe = Duration::from_secs(60);
+    }
     let mark = context.instance;
     let hub = Hub::with(context, [server]).await;
     hub.until("real", |state| state.is_connected()).await;
