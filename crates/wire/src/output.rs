@@ -10,10 +10,10 @@ mod text;
 mod unite;
 mod visit;
 
-pub use aim::{Aim, aim, aimed};
+pub use aim::{Aim, Aimed, aim};
 pub use list::{List, listed};
 pub use text::{
     Size, cut, error_result, failed, full_text, measure, read_result, reading_tool, text_result,
 };
 pub use unite::united;
-pub use visit::{Hit, Place, rewritten};
+pub use visit::{Hit, Place, is_error, rewritten};

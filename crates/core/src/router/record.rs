@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use switchboard_model::{Decision, Outcome};
-use switchboard_wire::{JsonBuf, peek};
+use switchboard_wire::{JsonBuf, output};
 
 use super::Ports;
 use crate::port::{Call, CallError, Done, Verdict};
@@ -50,7 +50,7 @@ impl<'r> Recording<'r> {
 
     pub(super) fn end(mut self, result: &Result<JsonBuf, CallError>) {
         self.outcome = match result {
-            Ok(result) if peek::is_error(result.as_json()) => Outcome::ToolError,
+            Ok(result) if output::is_error(result.as_json()) => Outcome::ToolError,
             Ok(_) => Outcome::Done,
             Err(CallError::Rpc(_) | CallError::Denied { .. } | CallError::Blocked { .. }) => {
                 Outcome::Refused

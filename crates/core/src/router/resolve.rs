@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
+use switchboard_wire::JsonBuf;
 use switchboard_wire::output::{self, Aim};
 use switchboard_wire::types::ToolEntry;
-use switchboard_wire::{Json, JsonBuf};
 
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
@@ -63,7 +63,8 @@ impl Router {
         let view = request.view;
         let none =
             |thing, name: Cow<'_, str>| Err(CallError::NotFound { thing, name: name.into_owned() });
-        let (published, part, subject, tool) = match output::aim(request.method, request.params)? {
+        let aimed = output::aim(request.method, request.params)?;
+        let (published, part, subject, tool) = match aimed.aim.clone() {
             Aim::Tool(name) => match view.tool_at(&name) {
                 Some((part, _)) if is_own(part, &name) => return Ok(Way::Kept(Kept::Tool)),
                 Some((part, tool)) => (name, part, Cow::Borrowed(tool.name.as_str()), Some(tool)),
@@ -96,7 +97,7 @@ impl Router {
             Aim::Lacking(member) => return Err(CallError::Lacks(member)),
             Aim::Nothing => return Err(CallError::NoMethod(request.method.to_owned())),
         };
-        let params = in_its_words(request.method, request.params, &published, &subject)?;
+        let params = (published != subject).then(|| aimed.at(&subject));
         Ok(Way::Server(Target { part, published, subject, tool, params }))
     }
 }
@@ -104,17 +105,4 @@ impl Router {
 /// Whether the hub's own tool for kept results is meant.
 fn is_own(part: &Part, name: &str) -> bool {
     part.offer.home == Home::Hub && name == READ_RESULT
-}
-
-/// The params with the server's own name; `None` if they have it already.
-fn in_its_words(
-    method: &str,
-    params: Json<'_>,
-    published: &str,
-    subject: &str,
-) -> Result<Option<JsonBuf>, CallError> {
-    if published == subject {
-        return Ok(None);
-    }
-    Ok(Some(output::aimed(method, params, subject)?))
 }

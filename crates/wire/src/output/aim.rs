@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use crate::json::{Json, JsonBuf};
 use crate::method;
-use crate::rewrite::{Edit, Repeated, edited};
+use crate::rewrite::Repeated;
+
+use super::splice::Splice;
 
 /// What a request is about, by the name that the caller has for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,33 +27,46 @@ pub enum Aim<'a> {
     Nothing,
 }
 
-/// What a request is about. A repeated member is an error: what is checked must be what is called.
-pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aim<'a>, Repeated> {
-    let Some(key) = subject(method) else { return Ok(Aim::Nothing) };
-    let [found] = params.pick([key])?;
-    if method == method::COMPLETE {
-        return reference(found);
-    }
-    let Some(text) = found.and_then(Json::string) else { return Ok(Aim::Lacking(key)) };
-    Ok(match method {
-        method::TOOLS_CALL => Aim::Tool(text),
-        method::PROMPTS_GET => Aim::Prompt(text),
-        method::RESOURCES_READ | method::SUBSCRIBE | method::UNSUBSCRIBE => Aim::Resource(text),
-        _ => Aim::Task(text),
-    })
+/// A request that names what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aimed<'a> {
+    /// What it is about.
+    pub aim: Aim<'a>,
+    params: Json<'a>,
+    /// Where in the params that is.
+    name: Option<Json<'a>>,
 }
 
-/// The params of a request that is about `to` instead. All other bytes stay.
-pub fn aimed(method: &str, params: Json<'_>, to: &str) -> Result<JsonBuf, Repeated> {
-    let Some(key) = subject(method) else { return Ok(params.into()) };
-    if method != method::COMPLETE {
-        return edited(params, &[Edit::text(key, to)]);
+impl Aimed<'_> {
+    /// The params of the same request about `to` instead. All other bytes stay.
+    pub fn at(&self, to: &str) -> JsonBuf {
+        let mut splice = Splice::of(self.params);
+        if let Some(name) = self.name {
+            splice.text(name, to);
+        }
+        splice.end().unwrap_or_else(|| self.params.into())
     }
-    let inner = match reference(params.get(key))? {
-        Aim::Prompt(_) => [Edit::text("name", to)],
-        _ => [Edit::text("uri", to)],
+}
+
+/// What a request is about. A repeated member is an error: what is checked must be what is called.
+pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aimed<'a>, Repeated> {
+    let Some(key) = subject(method) else {
+        return Ok(Aimed { aim: Aim::Nothing, params, name: None });
     };
-    edited(params, &[Edit::inside(key, &inner)])
+    let [found] = params.pick([key])?;
+    if method == method::COMPLETE {
+        return reference(params, found);
+    }
+    let aim = match found.and_then(Json::string) {
+        None => Aim::Lacking(key),
+        Some(text) => match method {
+            method::TOOLS_CALL => Aim::Tool(text),
+            method::PROMPTS_GET => Aim::Prompt(text),
+            method::RESOURCES_READ | method::SUBSCRIBE | method::UNSUBSCRIBE => Aim::Resource(text),
+            _ => Aim::Task(text),
+        },
+    };
+    Ok(Aimed { aim, params, name: found })
 }
 
 fn subject(method: &str) -> Option<&'static str> {
@@ -65,14 +80,16 @@ fn subject(method: &str) -> Option<&'static str> {
 
 /// What a completion is for: `{"type": "ref/prompt", "name": …}` or
 /// `{"type": "ref/resource", "uri": …}`.
-fn reference(found: Option<Json<'_>>) -> Result<Aim<'_>, Repeated> {
+fn reference<'a>(params: Json<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>, Repeated> {
     let Some(reference) = found.filter(|found| found.is_object()) else {
-        return Ok(Aim::Lacking("ref"));
+        return Ok(Aimed { aim: Aim::Lacking("ref"), params, name: None });
     };
     let [kind, name, uri] = reference.pick(["type", "name", "uri"])?;
-    Ok(match kind.and_then(Json::string).as_deref() {
-        Some("ref/prompt") => name.and_then(Json::string).map_or(Aim::Lacking("name"), Aim::Prompt),
-        Some("ref/resource") => uri.and_then(Json::string).map_or(Aim::Lacking("uri"), Aim::Family),
-        _ => Aim::Lacking("type"),
-    })
+    let text = |json: Option<Json<'a>>| json.and_then(Json::string);
+    let (aim, name) = match text(kind).as_deref() {
+        Some("ref/prompt") => (text(name).map_or(Aim::Lacking("name"), Aim::Prompt), name),
+        Some("ref/resource") => (text(uri).map_or(Aim::Lacking("uri"), Aim::Family), uri),
+        _ => (Aim::Lacking("type"), None),
+    };
+    Ok(Aimed { aim, params, name })
 }

@@ -19,8 +19,9 @@ fn other(hit: Hit<'_>) -> Option<String> {
 fn what_a_request_is_about() {
     let check = |method: &str, params: &str, expected: Aim<'_>, sent: &str| {
         let params = json(params);
-        assert_eq!(aim(method, params), Ok(expected));
-        assert_eq!(aimed(method, params, "new").unwrap().as_json().as_str(), sent);
+        let aimed = aim(method, params).unwrap();
+        assert_eq!(aimed.aim, expected);
+        assert_eq!(aimed.at("new").as_json().as_str(), sent);
     };
     let name = r#"{"name":"old","uri":"u"}"#;
     let named = r#"{"name":"new","uri":"u"}"#;
@@ -46,8 +47,11 @@ fn what_a_request_is_about() {
         r#"{"ref":{"type":"ref/resource","uri":"new"}}"#,
     );
     check("tools/list", name, Aim::Nothing, name);
-    assert_eq!(aim("tools/call", json(r#"{"name":1}"#)), Ok(Aim::Lacking("name")));
-    assert_eq!(aim("completion/complete", json("{}")), Ok(Aim::Lacking("ref")));
+    let lacks = |method: &str, params: &str, key| {
+        assert_eq!(aim(method, json(params)).unwrap().aim, Aim::Lacking(key));
+    };
+    lacks("tools/call", r#"{"name":1}"#, "name");
+    lacks("completion/complete", "{}", "ref");
     assert!(aim("tools/call", json(r#"{"name":"a","n\u0061me":"b"}"#)).is_err());
     assert!(
         aim("completion/complete", json(r#"{"ref":{"type":"ref/prompt","name":"a","name":"b"}}"#))
@@ -104,6 +108,16 @@ fn uris_and_tasks() {
         r#"{"uri":"a","taskId":"1","data":{"uri":"b"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}"#,
         r#"{"uri":"Ua","taskId":"T1","data":{"uri":"b"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"T1"}}}"#,
     );
+}
+
+#[test]
+fn errors() {
+    let check = |result: &str, expected| assert_eq!(is_error(json(result)), expected, "{result}");
+    check("{}", false);
+    check(r#"{"isError":false,"x":true}"#, false);
+    check(r#"{"isError" : true}"#, true);
+    check(r#"{"is\u0045rror":true}"#, true);
+    check(r#"{"content":[{"isError":true}]}"#, false);
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Where URIs and ids of tasks stand in what a server sends, so that a hub can put its own there.
 //! A member that is there twice is changed twice: no reader finds the other one.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::json::{Json, JsonBuf};
 use crate::{meta, peek};
 
@@ -34,6 +38,9 @@ pub fn rewritten(
     place: Place,
     map: &dyn Fn(Hit<'_>) -> Option<String>,
 ) -> Option<JsonBuf> {
+    if !may_have(json, &*NAMES) {
+        return None;
+    }
     let mut visit = Visit { splice: Splice::of(json), map };
     match place {
         Place::Entry => visit.entry(json),
@@ -42,6 +49,25 @@ pub fn rewritten(
         Place::Notice => visit.notice(json),
     }
     visit.splice.end()
+}
+
+/// Whether a tool says that it failed.
+pub fn is_error(result: Json<'_>) -> bool {
+    may_have(result, &*ERROR) && peek::is_error(result)
+}
+
+/// How the keys end that lead to URIs and ids of tasks.
+static NAMES: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| [Finder::new("ri\""), Finder::new("taskId\""), Finder::new(ESCAPED)]);
+static ERROR: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new("isError\""), Finder::new(ESCAPED)]);
+/// A key that hides has at least one letter written so.
+const ESCAPED: &str = "\\u00";
+
+/// Whether one of these is anywhere in the bytes. Most results have none, and to know that is
+/// much cheaper than to look at every member.
+fn may_have(json: Json<'_>, any: &[Finder<'static>]) -> bool {
+    any.iter().any(|finder| finder.find(json.as_bytes()).is_some())
 }
 
 struct Visit<'a, 'm> {
