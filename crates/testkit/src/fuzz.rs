@@ -1,6 +1,8 @@
 //! What every fuzz target and every hostile input goes through: read, merge, check, show, write back.
 //! The same body serves `fuzz/` and the tests that replay its corpora.
 
+pub mod wire;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -9,6 +9,7 @@
 )]
 
 mod client;
+mod corpora;
 mod faults_http;
 mod faults_messages;
 mod faults_process;

@@ -1,0 +1,8 @@
+//! Any object, edited.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use switchboard_testkit::fuzz::wire;
+
+fuzz_target!(|data: &[u8]| wire::edits(data));

@@ -1,0 +1,8 @@
+//! Any bytes as a stream of events, however they are cut.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use switchboard_testkit::fuzz::wire;
+
+fuzz_target!(|data: &[u8]| wire::events(data));
