@@ -1,0 +1,231 @@
+//! A connection on which everything goes both ways: stdio, and the older HTTP+SSE. Every message
+//! leads to a task of its own, and every answer goes to the one outbox. Never frames anything.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use switchboard_wire::peek::RequestMeta;
+use switchboard_wire::types::Cancelled;
+use switchboard_wire::{Fault, IdKey, Incoming, Json, Message, Request, code, method};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::endpoint::Inner;
+use crate::exchange::{hello, introduced, supported, take};
+use crate::listeners::Listening;
+use crate::outbox::{Outbox, Weight};
+use crate::port::{Port, Speech};
+use crate::reply::Reply;
+use crate::running::Asker;
+use crate::serve::{Work, unknown};
+use crate::session::Session;
+
+/// A connection on which everything goes both ways.
+pub(crate) struct Channel {
+    inner: Arc<Inner>,
+    session: Arc<Session>,
+    out: Arc<Outbox>,
+    eras: Eras,
+    /// What the client of the stateless era may call off.
+    open: Arc<Mutex<HashMap<IdKey, Open>>>,
+    /// The session's own place among those that hear of changes, from its greeting on.
+    listening: Mutex<Option<Listening>>,
+    under_way: TaskTracker,
+}
+
+/// Which eras are spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Eras {
+    /// Only the session era: the transport is older than the other.
+    Session,
+    /// Both.
+    Both,
+}
+
+/// Something that goes on.
+enum Open {
+    Call(Arc<Port>),
+    Listen(#[expect(dead_code, reason = "it listens as long as it is held")] Listening),
+}
+
+impl Channel {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        session: Arc<Session>,
+        out: Arc<Outbox>,
+        eras: Eras,
+    ) -> Self {
+        session.streams(|streams| streams.set_own(out.clone()));
+        let (open, listening) = (Arc::default(), Mutex::default());
+        let under_way = TaskTracker::new();
+        under_way.close();
+        Self { inner, session, out, eras, open, listening, under_way }
+    }
+
+    /// Takes what the client sent.
+    pub(crate) fn take(&self, body: &Bytes) {
+        match Incoming::parse(body, &self.inner.limits.message) {
+            Ok(Incoming::One(message)) => self.message(body, message),
+            Ok(Incoming::Batch(_)) if !self.session.revision().has_batches() => {
+                let fault = Fault::UnexpectedBatch;
+                self.say(Reply::refused(None, fault.code(), &fault.to_string(), None));
+            }
+            Ok(Incoming::Batch(messages)) => {
+                for message in messages {
+                    match message {
+                        Ok(message) => self.message(body, message),
+                        Err(refusal) => {
+                            let (fault, id) = (refusal.fault, refusal.id);
+                            self.say(Reply::refused(id, fault.code(), &fault.to_string(), None));
+                        }
+                    }
+                }
+            }
+            Err(refusal) => {
+                let (fault, id) = (refusal.fault, refusal.id);
+                self.say(Reply::refused(id, fault.code(), &fault.to_string(), None));
+            }
+        }
+    }
+
+    fn message(&self, body: &Bytes, message: Message<'_>) {
+        match message {
+            Message::Request(request) => {
+                if let Err(reply) = self.request(body, &request) {
+                    self.say(reply);
+                }
+            }
+            other => {
+                if let Message::Notification(notification) = &other
+                    && notification.method == method::CANCELLED
+                    && let Ok(cancelled) =
+                        Cancelled::read(notification.params.unwrap_or(Json::EMPTY))
+                {
+                    self.call_off(&cancelled.request_id.key());
+                }
+                take(&self.session, body, other);
+            }
+        }
+    }
+
+    fn request(&self, body: &Bytes, request: &Request<'_>) -> Result<(), Reply> {
+        let now = self.inner.registry.load();
+        let (door, principal) = (&self.session.door, &self.session.principal);
+        let view = door.view(&now, principal, &self.inner.surface).ok_or_else(|| {
+            let text = "nothing is on offer to this caller any more";
+            Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None)
+        })?;
+        let meta = RequestMeta::read(request.params).map_err(|repeated| {
+            Reply::refused(Some(request.id), code::INVALID_PARAMS, &repeated.to_string(), None)
+        })?;
+        let stateless = meta.protocol_version.is_some() || request.method == method::DISCOVER;
+        let speech = match self.eras {
+            Eras::Both if stateless => {
+                let (version, speech) = introduced(request, &meta)?;
+                supported(request, &version)?;
+                speech
+            }
+            _ => Speech::Session(self.session.clone()),
+        };
+        let listener =
+            Some((door, principal)).filter(|_| matches!(speech, Speech::Stateless { .. }));
+        if listener.is_none() && request.method == method::INITIALIZE {
+            return self.greet(&view, request);
+        }
+        if listener.is_none() && self.session.hello().is_none() && request.method != method::PING {
+            let text = "the session has not begun: send `initialize` first";
+            return Err(Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None));
+        }
+        let asker = Asker { who: self.session.who.clone(), view, speech };
+        let work = self.inner.serve(asker, listener, request, body, self.out.clone());
+        self.go_on(request, work, listener.is_some());
+        Ok(())
+    }
+
+    fn greet(&self, view: &switchboard_core::View, request: &Request<'_>) -> Result<(), Reply> {
+        if self.session.hello().is_some() {
+            return Err(unknown(request.id, switchboard_wire::Era::Session));
+        }
+        let hello = hello(request)?;
+        let revision = hello.revision;
+        self.session.greet(hello);
+        self.say(self.inner.greet(&self.session, view, revision, request.id));
+        let listening = self.inner.listen_session(&self.session, view, &self.out);
+        *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
+        Ok(())
+    }
+
+    fn go_on(&self, request: &Request<'_>, work: Work, stateless: bool) {
+        let key = request.id.key();
+        let opened = |open: Open| {
+            self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), open)
+        };
+        let work = match work {
+            Work::Reply(reply) => return self.say(reply),
+            Work::Listen(listening) => {
+                opened(Open::Listen(listening));
+                return;
+            }
+            Work::Call(task) => {
+                if let Some(port) = task.port().filter(|_| stateless) {
+                    opened(Open::Call(port.clone()));
+                }
+                Work::Call(task)
+            }
+            later @ Work::Later(_) => later,
+        };
+        let (out, open, stop) = (self.out.clone(), self.open.clone(), self.inner.stop.clone());
+        self.under_way.spawn(async move {
+            let reply = tokio::select! {
+                reply = work.finish() => reply,
+                () = stop.cancelled() => None,
+            };
+            open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            if let Some(reply) = reply {
+                out.push(reply.body.joined(), Weight::Needed);
+            }
+        });
+    }
+
+    /// Waits for what is under way; the client sends nothing more, but still reads.
+    pub(crate) async fn settle(&self, stop: &CancellationToken) {
+        tokio::select! {
+            () = self.under_way.wait() => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    /// The client of the stateless era does not want something any more.
+    fn call_off(&self, id: &IdKey) {
+        let found = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        if let Some(Open::Call(port)) = found {
+            port.cancel();
+        }
+    }
+
+    fn say(&self, reply: Reply) {
+        self.out.push(reply.body.joined(), Weight::Needed);
+    }
+}
+
+impl Drop for Channel {
+    /// Nobody is there to hear an answer, or to be asked.
+    fn drop(&mut self) {
+        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        for port in open.into_values().filter_map(Open::port) {
+            port.cancel();
+        }
+        self.session.end();
+        self.out.end();
+    }
+}
+
+impl Open {
+    fn port(self) -> Option<Arc<Port>> {
+        match self {
+            Self::Call(port) => Some(port),
+            Self::Listen(_) => None,
+        }
+    }
+}

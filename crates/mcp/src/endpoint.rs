@@ -1,0 +1,137 @@
+//! The endpoint: everything that its doors share, and its life. Never reads a message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router as Axum;
+use switchboard_core::{Registry, Router, Surface};
+use switchboard_model::{Clock, ServerKey};
+use switchboard_wire::types::Capabilities;
+use switchboard_wire::{Json, Limits as WireLimits};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::Authenticate;
+use crate::gate::Gate;
+use crate::http::{self, Channels};
+use crate::listeners::Listeners;
+use crate::options::{Limits, Options};
+use crate::park::Parked;
+use crate::reply::Scribe;
+use crate::seal::Seal;
+use crate::session::Sessions;
+use crate::watches::Watches;
+
+/// How often what is too old is looked for.
+const SWEEP: Duration = Duration::from_secs(30);
+
+/// Serves MCP. Cheap to clone; all clones are the same.
+#[derive(Clone)]
+pub struct Endpoint(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) registry: Registry,
+    pub(crate) router: Router,
+    pub(crate) auth: Arc<dyn Authenticate>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: Limits,
+    pub(crate) surface: Surface,
+    pub(crate) gate: Gate,
+    pub(crate) scribe: Scribe,
+    pub(crate) seal: Arc<Seal>,
+    pub(crate) sessions: Sessions,
+    pub(crate) parked: Parked,
+    pub(crate) listeners: Listeners,
+    pub(crate) channels: Channels,
+    pub(crate) watches: Watches,
+    /// What an agent's door can do whatever its servers can: servers come later.
+    pub(crate) always: Capabilities,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Endpoint {
+    /// An endpoint that is ready to serve. Must be made inside a tokio runtime, where it watches
+    /// what is on offer until [`Endpoint::shutdown`].
+    pub fn new(options: Options) -> Self {
+        let seal = Arc::new(Seal::new(options.key));
+        let Options { registry, router, auth, clock, limits, surface, .. } = options;
+        let inner = Arc::new(Inner {
+            gate: Gate::new(&options.hosts, &options.origins, limits.headers),
+            scribe: Scribe::new(&options.identity, &limits),
+            sessions: Sessions::new(seal.clone(), clock.clone(), limits),
+            parked: Parked::new(limits),
+            listeners: Listeners::default(),
+            channels: Channels::default(),
+            watches: Watches::default(),
+            always: always(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            seal,
+            registry,
+            router,
+            auth,
+            clock,
+            limits,
+            surface,
+        });
+        inner.tasks.spawn(inner.clone().tell_changes());
+        inner.tasks.spawn(inner.clone().sweep());
+        Self(inner)
+    }
+
+    /// The routes: `/mcp`, `/mcp/agents/{id}`, `/mcp/servers/{name}`, and `/sse` below each for
+    /// clients of the older transport.
+    pub fn router(&self) -> Axum {
+        http::routes(&self.0)
+    }
+
+    /// A server says that a resource of its changed: whoever subscribed to it is told. The URI is
+    /// the server's own.
+    pub fn resource_updated(&self, server: &ServerKey, uri: &str) {
+        self.0.watches.tell(server, uri);
+    }
+
+    /// The resources that somebody is subscribed to, by the servers' own URIs: what has to be
+    /// subscribed to again at a server that comes back.
+    pub fn watched(&self) -> Vec<(ServerKey, String)> {
+        self.0.watches.all()
+    }
+
+    /// How many sessions are held.
+    pub fn sessions(&self) -> usize {
+        self.0.sessions.count()
+    }
+
+    /// Ends every stream and session and whatever is under way, and waits for it.
+    pub async fn shutdown(&self) {
+        self.0.stop.cancel();
+        self.0.listeners.end_all();
+        for session in self.0.sessions.all() {
+            session.end();
+        }
+        self.0.parked.clear();
+        self.0.channels.clear();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    async fn sweep(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(SWEEP) => {}
+                () = self.stop.cancelled() => return,
+            }
+            self.sessions.sweep();
+            self.parked.sweep(self.clock.monotonic());
+            self.unwatch_dead();
+        }
+    }
+}
+
+fn always() -> Capabilities {
+    let text = br#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"logging":{},"completions":{}}"#;
+    Capabilities::read(Json::parse(text, &WireLimits::DEFAULT).ok())
+}

@@ -1,0 +1,362 @@
+//! What a POST says: of which era it is, whether its headers say the same, and what it leads to.
+//! Never answers a method: that is `serve`.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use switchboard_core::port::RpcError;
+use switchboard_wire::header::{self, Mirror};
+use switchboard_wire::peek::RequestMeta;
+use switchboard_wire::types::notice::LogLevel;
+use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
+use switchboard_wire::{
+    Era, Fault, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code, method,
+    write,
+};
+
+use crate::endpoint::Inner;
+use crate::http::{Way, mirror};
+use crate::listeners::Listening;
+use crate::outbox::{Keep, Outbox};
+use crate::port::Speech;
+use crate::reply::Reply;
+use crate::running::{Asker, Task};
+use crate::serve::{Later, Work};
+use crate::session::{Hello, Session};
+
+/// What a POST leads to.
+pub(crate) enum Posted {
+    /// This answer.
+    Reply(Reply),
+    /// A new session, and this answer.
+    Opened(Reply, Arc<Session>),
+    /// Nothing to be said.
+    Accepted,
+    /// An error with this status, code and text that answers no request.
+    Refused(u16, i64, String),
+    /// A call.
+    Call(Box<Task>),
+    /// An answer that takes a moment.
+    Watch(Later),
+    /// A stream of changes.
+    Listen(Listening),
+    /// Several requests of a session.
+    Batch(Vec<Exchange>, Arc<Session>),
+}
+
+/// One request of a batch.
+pub(crate) struct Exchange {
+    pub(crate) out: Arc<Outbox>,
+    work: Work,
+}
+
+impl Exchange {
+    pub(crate) async fn finish(self) -> Option<Reply> {
+        self.work.finish().await
+    }
+}
+
+impl Inner {
+    /// Reads a body and begins what it asks for.
+    pub(crate) fn exchange(
+        self: &Arc<Self>,
+        way: Way,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Posted {
+        let message = match Incoming::parse(body, &self.limits.message) {
+            Ok(Incoming::One(message)) => message,
+            Ok(Incoming::Batch(messages)) => return self.batch(&way, headers, body, messages),
+            Err(refusal) => {
+                let text = refusal.fault.to_string();
+                let reply = Reply::refused(refusal.id, refusal.fault.code(), &text, None);
+                let large = matches!(refusal.fault, Fault::TooLarge { .. });
+                return Posted::Reply(if large { reply.with_status(413) } else { reply });
+            }
+        };
+        match message {
+            Message::Request(request) => self.request(way, headers, body, &request),
+            Message::Notification(notification) => self.notification(&way, headers, &notification),
+            Message::Response(response) => self.with_session(&way, headers, |session| {
+                session.answer(response.id, Ok(JsonBuf::within(body, response.result)));
+            }),
+            Message::Failure(failure) => self.with_session(&way, headers, |session| {
+                if let Some(id) = failure.id {
+                    session.answer(id, Err(RpcError::from(&failure.error)));
+                }
+            }),
+        }
+    }
+
+    fn request(
+        self: &Arc<Self>,
+        way: Way,
+        headers: &HeaderMap,
+        body: &Bytes,
+        request: &Request<'_>,
+    ) -> Posted {
+        let mirror = mirror(headers);
+        let meta = match RequestMeta::read(request.params) {
+            Ok(meta) => meta,
+            Err(repeated) => return refuse(request, code::INVALID_PARAMS, &repeated.to_string()),
+        };
+        if meta.protocol_version.is_some() || is_stateless(&mirror) {
+            return match stateless(&mirror, request, &meta) {
+                Err(reply) => Posted::Reply(reply),
+                Ok(speech) => {
+                    let who = Arc::new(way.door.who(&way.principal));
+                    let asker = Asker { who, view: way.view, speech };
+                    if let Err(reply) = check_params(&asker, headers, request) {
+                        return Posted::Reply(reply);
+                    }
+                    let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
+                    self.serve(asker, Some((&way.door, &way.principal)), request, body, out).into()
+                }
+            };
+        }
+        if request.method == method::INITIALIZE {
+            return self.initialize(&way, request);
+        }
+        let session = match self.find_session(&way, headers) {
+            Ok(session) => session,
+            Err(posted) => return *posted,
+        };
+        let asker =
+            Asker { who: session.who.clone(), view: way.view, speech: Speech::Session(session) };
+        let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
+        self.serve(asker, None, request, body, out).into()
+    }
+
+    /// A session begins.
+    fn initialize(self: &Arc<Self>, way: &Way, request: &Request<'_>) -> Posted {
+        let hello = match hello(request) {
+            Ok(hello) => hello,
+            Err(reply) => return Posted::Reply(reply),
+        };
+        let revision = hello.revision;
+        let Ok(session) = self.sessions.open(&way.principal, &way.door, Some(hello)) else {
+            let text = "too many sessions are open; end some of them first";
+            return Posted::Reply(
+                Reply::refused(Some(request.id), code::INTERNAL_ERROR, text, None).with_status(429),
+            );
+        };
+        let reply = self.greet(&session, &way.view, revision, request.id);
+        Posted::Opened(reply, session)
+    }
+
+    fn notification(
+        self: &Arc<Self>,
+        way: &Way,
+        headers: &HeaderMap,
+        notification: &Notification<'_>,
+    ) -> Posted {
+        // In the stateless era a closed stream says all that a notification could.
+        let meta = RequestMeta::read(notification.params).unwrap_or_default();
+        if meta.protocol_version.is_some() || is_stateless(&mirror(headers)) {
+            return Posted::Accepted;
+        }
+        self.with_session(way, headers, |session| note(session, notification))
+    }
+
+    fn batch(
+        self: &Arc<Self>,
+        way: &Way,
+        headers: &HeaderMap,
+        body: &Bytes,
+        messages: Vec<Result<Message<'_>, switchboard_wire::Refusal<'_>>>,
+    ) -> Posted {
+        let session = match self.find_session(way, headers) {
+            Ok(session) => session,
+            Err(posted) => return *posted,
+        };
+        if !session.revision().has_batches() {
+            let fault = Fault::UnexpectedBatch;
+            return Posted::Refused(400, fault.code(), fault.to_string());
+        }
+        let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
+        let mut exchanges = Vec::new();
+        for message in messages {
+            let work = match message {
+                Ok(Message::Request(request)) => {
+                    let asker = Asker {
+                        who: session.who.clone(),
+                        view: way.view.clone(),
+                        speech: Speech::Session(session.clone()),
+                    };
+                    self.serve(asker, None, &request, body, out.clone())
+                }
+                Ok(other) => {
+                    take(&session, body, other);
+                    continue;
+                }
+                Err(refusal) => Work::Reply(Reply::refused(
+                    refusal.id,
+                    refusal.fault.code(),
+                    &refusal.fault.to_string(),
+                    None,
+                )),
+            };
+            exchanges.push(Exchange { out: out.clone(), work });
+        }
+        if exchanges.is_empty() { Posted::Accepted } else { Posted::Batch(exchanges, session) }
+    }
+
+    fn with_session(&self, way: &Way, headers: &HeaderMap, act: impl FnOnce(&Session)) -> Posted {
+        match self.find_session(way, headers) {
+            Ok(session) => {
+                act(&session);
+                Posted::Accepted
+            }
+            Err(posted) => *posted,
+        }
+    }
+
+    /// The session that the headers name; their revision has to be one of that era.
+    fn find_session(&self, way: &Way, headers: &HeaderMap) -> Result<Arc<Session>, Box<Posted>> {
+        let refuse = |status, text: &str| {
+            Err(Box::new(Posted::Refused(status, code::INVALID_REQUEST, text.to_owned())))
+        };
+        if let Some(version) = headers.get(header::PROTOCOL_VERSION) {
+            let revision = version.to_str().ok().and_then(Revision::parse);
+            if revision.is_none_or(|revision| revision.era() != Era::Session) {
+                return refuse(400, "the MCP-Protocol-Version is not one of a session");
+            }
+        }
+        let Some(id) = headers.get(header::SESSION_ID) else {
+            return refuse(400, "the Mcp-Session-Id header is missing: begin with `initialize`");
+        };
+        let found = id.to_str().ok();
+        match found.and_then(|id| self.sessions.find(id, &way.principal, &way.door)) {
+            Some(session) => Ok(session),
+            None => refuse(404, "there is no such session: begin again with `initialize`"),
+        }
+    }
+}
+
+/// What a session's client says besides requests.
+pub(crate) fn take(session: &Session, body: &Bytes, message: Message<'_>) {
+    match message {
+        Message::Notification(notification) => note(session, &notification),
+        Message::Response(response) => {
+            session.answer(response.id, Ok(JsonBuf::within(body, response.result)));
+        }
+        Message::Failure(failure) => {
+            if let Some(id) = failure.id {
+                session.answer(id, Err(RpcError::from(&failure.error)));
+            }
+        }
+        Message::Request(_) => {}
+    }
+}
+
+/// A notification of a session's client. Only a cancellation changes anything: roots are asked for
+/// whenever a server wants them, so that they changed is no news to anybody.
+pub(crate) fn note(session: &Session, notification: &Notification<'_>) {
+    if notification.method == method::CANCELLED
+        && let Ok(cancelled) = Cancelled::read(notification.params.unwrap_or(Json::EMPTY))
+    {
+        session.cancel(&cancelled.request_id.key());
+    }
+}
+
+/// What a client says of itself in `initialize`.
+pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
+    match InitializeParams::read(request.params.unwrap_or(Json::EMPTY)) {
+        Ok(params) => Ok(Hello {
+            revision: Revision::answer(&params.protocol_version),
+            capabilities: params.capabilities,
+        }),
+        Err(missing) => {
+            Err(Reply::refused(Some(request.id), code::INVALID_PARAMS, &missing.to_string(), None))
+        }
+    }
+}
+
+/// Whether the headers speak of a revision of the stateless era.
+fn is_stateless(mirror: &Mirror<'_>) -> bool {
+    let revision = mirror.version.and_then(Revision::parse);
+    revision.is_some_and(|revision| revision.era() == Era::Stateless)
+}
+
+/// A request of the stateless era, whose headers say what it says.
+fn stateless(
+    mirror: &Mirror<'_>,
+    request: &Request<'_>,
+    meta: &RequestMeta<'_>,
+) -> Result<Speech, Reply> {
+    let (version, speech) = introduced(request, meta)?;
+    header::check(mirror, &request.method, &version, request.params).map_err(|mismatch| {
+        Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
+    })?;
+    supported(request, &version)?;
+    Ok(speech)
+}
+
+/// What a request of the stateless era says of itself: its revision and its client.
+pub(crate) fn introduced(
+    request: &Request<'_>,
+    meta: &RequestMeta<'_>,
+) -> Result<(String, Speech), Reply> {
+    let lacks = |key: &str| {
+        let text = format!("`_meta` lacks `{key}`, or it is of the wrong type");
+        Reply::refused(Some(request.id), code::INVALID_PARAMS, &text, None)
+    };
+    let version = meta.protocol_version.and_then(Json::string);
+    let version = version.ok_or_else(|| lacks(switchboard_wire::meta::PROTOCOL_VERSION))?;
+    let capabilities = meta.client_capabilities.filter(|json| json.is_object());
+    let capabilities =
+        capabilities.ok_or_else(|| lacks(switchboard_wire::meta::CLIENT_CAPABILITIES))?;
+    let level = meta.log_level.and_then(Json::string);
+    let level = level.and_then(|level| LogLevel::parse(&level));
+    let capabilities = Capabilities::read(Some(capabilities));
+    Ok((version.into_owned(), Speech::Stateless { capabilities, level }))
+}
+
+/// Whether a revision is one of the stateless era that is spoken here.
+pub(crate) fn supported(request: &Request<'_>, version: &str) -> Result<(), Reply> {
+    let revision = Revision::parse(version);
+    if revision.is_some_and(|revision| revision.era() == Era::Stateless) {
+        return Ok(());
+    }
+    let data = write::object(|data| {
+        data.texts("supported", Revision::supported());
+        data.text("requested", version);
+    });
+    let text = match revision {
+        Some(_) => "that revision begins with `initialize`",
+        None => "Unsupported protocol version",
+    };
+    let data = Some(data.as_json());
+    Err(Reply::refused(Some(request.id), code::UNSUPPORTED_VERSION, text, data))
+}
+
+/// Whether the headers that mirror a tool's arguments say what the arguments say.
+fn check_params(asker: &Asker, headers: &HeaderMap, request: &Request<'_>) -> Result<(), Reply> {
+    if request.method != method::TOOLS_CALL {
+        return Ok(());
+    }
+    let params = request.params.unwrap_or(Json::EMPTY);
+    let Some(name) = params.get("name").and_then(Json::string) else { return Ok(()) };
+    let Some(tool) = asker.view.tool(&name) else { return Ok(()) };
+    let Ok(wanted) = header::param_headers(tool.entry.input_schema()) else { return Ok(()) };
+    let find = |name: &str| headers.get(name)?.to_str().ok();
+    header::check_params(&wanted, params.get("arguments"), find).map_err(|mismatch| {
+        Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
+    })
+}
+
+fn refuse(request: &Request<'_>, code: i64, text: &str) -> Posted {
+    Posted::Reply(Reply::refused(Some(request.id), code, text, None))
+}
+
+impl From<Work> for Posted {
+    fn from(work: Work) -> Self {
+        match work {
+            Work::Reply(reply) => Self::Reply(reply),
+            Work::Call(task) => Self::Call(task),
+            Work::Later(later) => Self::Watch(later),
+            Work::Listen(listening) => Self::Listen(listening),
+        }
+    }
+}

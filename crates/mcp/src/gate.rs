@@ -1,0 +1,151 @@
+//! Who may speak at all: hosts, origins, headers, tokens, and what the client takes as an answer.
+//! Looks at headers only.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode, Uri};
+
+use crate::auth::{Authenticate, Principal};
+
+/// What is let in.
+pub(crate) struct Gate {
+    hosts: Vec<Box<str>>,
+    origins: Vec<Box<str>>,
+    headers: usize,
+}
+
+/// Why somebody is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) status: StatusCode,
+    pub(crate) reason: &'static str,
+}
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl Gate {
+    pub(crate) fn new(hosts: &[String], origins: &[String], headers: usize) -> Self {
+        let lower = |texts: &[String]| {
+            texts
+                .iter()
+                .map(|text| text.to_ascii_lowercase().trim_end_matches('/').into())
+                .collect()
+        };
+        Self { hosts: lower(hosts), origins: lower(origins), headers }
+    }
+
+    /// Whether a request came to us by a name of ours, from a page of ours or no page, with headers
+    /// of a bearable size. A page that rebinds its own name to us fails here.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+        let refuse = |status, reason| Err(Refused { status, reason });
+        let size: usize =
+            headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+        if size > self.headers {
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return refuse(status, "the headers are too large");
+        }
+        let host = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
+        let host = host.or_else(|| uri.authority().map(|authority| authority.as_str()));
+        if headers.get_all(HOST).iter().count() > 1 || !host.is_some_and(|host| self.is_ours(host))
+        {
+            let reason = "the Host header names none of this hub's names";
+            return refuse(StatusCode::MISDIRECTED_REQUEST, reason);
+        }
+        for origin in headers.get_all(ORIGIN) {
+            if !origin.to_str().is_ok_and(|origin| self.is_good_origin(origin)) {
+                return refuse(StatusCode::FORBIDDEN, "pages of that origin may not call this hub");
+            }
+        }
+        Ok(())
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        let (name, _) = split(host);
+        LOOPBACK.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || self
+                .hosts
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(host) || known.eq_ignore_ascii_case(name))
+    }
+
+    fn is_good_origin(&self, origin: &str) -> bool {
+        if self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        host.is_some_and(|host| !host.contains(['/', '@', '?', '#']) && self.is_ours(host))
+    }
+}
+
+/// The name and the port of an authority. What is no port makes it no name of ours.
+fn split(host: &str) -> (&str, Option<&str>) {
+    match host.rsplit_once(':') {
+        Some((name, port))
+            if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (name, Some(port))
+        }
+        _ => (host, None),
+    }
+}
+
+/// Whose token a request carries. No token, no answer.
+pub(crate) fn principal(auth: &dyn Authenticate, headers: &HeaderMap) -> Option<Arc<Principal>> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let value = all.next()?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim();
+    if all.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return None;
+    }
+    auth.who(token)
+}
+
+/// Whether a POST is of JSON.
+pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Refused> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let reason = "the Content-Type has to be application/json";
+        return Err(Refused { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, reason });
+    }
+    Ok(())
+}
+
+/// The same, and whether it takes both kinds of answers.
+pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refused> {
+    check_json(headers)?;
+    if accepts(headers, "application/json") && accepts(headers, "text/event-stream") {
+        return Ok(());
+    }
+    let reason = "the Accept header has to name application/json and text/event-stream";
+    Err(Refused { status: StatusCode::NOT_ACCEPTABLE, reason })
+}
+
+/// Whether a GET takes a stream.
+pub(crate) fn check_get(headers: &HeaderMap) -> Result<(), Refused> {
+    if accepts(headers, "text/event-stream") {
+        return Ok(());
+    }
+    let reason = "the Accept header has to name text/event-stream";
+    Err(Refused { status: StatusCode::NOT_ACCEPTABLE, reason })
+}
+
+/// Whether the client takes answers of that type; one that does not say takes any.
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut all = headers.get_all(ACCEPT).iter().peekable();
+    if all.peek().is_none() {
+        return true;
+    }
+    let group = kind.split('/').next().unwrap_or_default();
+    all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
+        let range = range.split(';').next().unwrap_or_default().trim();
+        range.eq_ignore_ascii_case(kind)
+            || range == "*/*"
+            || range.strip_suffix("/*").is_some_and(|of| of.eq_ignore_ascii_case(group))
+    })
+}

@@ -1,0 +1,221 @@
+//! The endpoint over HTTP: its routes, and what a POST, a GET and a DELETE do. Never looks into a
+//! message: that is `exchange`.
+
+mod body;
+mod call;
+mod legacy;
+mod read;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body as AxumBody;
+use axum::extract::{Path, Request};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::response::Response;
+use axum::routing::any;
+use switchboard_model::{AgentId, ServerName};
+use switchboard_wire::{code, header, sse, write};
+
+use self::body::{Events, Pieces};
+pub(crate) use self::call::mirror;
+pub(crate) use self::legacy::Channels;
+use crate::auth::Principal;
+use crate::door::Door;
+use crate::endpoint::Inner;
+use crate::gate::{self, Refused};
+use crate::reply::{Body, Reply};
+use crate::session::{EventId, Session};
+
+/// Which transport a route speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transport {
+    Streamable,
+    Legacy,
+}
+
+/// The routes.
+pub(crate) fn routes(inner: &Arc<Inner>) -> Router {
+    let mut router = Router::new();
+    for (suffix, transport) in [("", Transport::Streamable), ("/sse", Transport::Legacy)] {
+        let own = if transport == Transport::Legacy { "/sse" } else { "/mcp" };
+        let held = inner.clone();
+        let handler =
+            async move |request: Request| held.enter(Some(Door::Own), transport, request).await;
+        router = router.route(own, any(handler));
+        let held = inner.clone();
+        let handler = async move |Path(id): Path<String>, request: Request| {
+            held.enter(AgentId::parse(&id).ok().map(Door::Agent), transport, request).await
+        };
+        router = router.route(&format!("/mcp/agents/{{id}}{suffix}"), any(handler));
+        let held = inner.clone();
+        let handler = async move |Path(name): Path<String>, request: Request| {
+            held.enter(ServerName::parse(&name).ok().map(Door::Server), transport, request).await
+        };
+        router = router.route(&format!("/mcp/servers/{{name}}{suffix}"), any(handler));
+    }
+    router
+}
+
+impl Inner {
+    /// One request. Whoever may not speak at all, or not here, learns nothing more.
+    async fn enter(
+        self: &Arc<Self>,
+        door: Option<Door>,
+        transport: Transport,
+        request: Request,
+    ) -> Response {
+        if let Err(refused) = self.gate.check(request.uri(), request.headers()) {
+            return refusal(&refused);
+        }
+        let Some(principal) = gate::principal(&*self.auth, request.headers()) else {
+            return unauthorized();
+        };
+        let now = self.registry.load();
+        let seen = door.and_then(|door| {
+            let view = door.view(&now, &principal, &self.surface)?;
+            Some((door, view))
+        });
+        let Some((door, view)) = seen else { return plain(StatusCode::NOT_FOUND, "Not found") };
+        let way = Way { door, principal, view };
+        match (request.method(), transport) {
+            (&Method::POST, Transport::Streamable) => self.post(way, request).await,
+            (&Method::GET, Transport::Streamable) => self.get(&way, &request),
+            (&Method::DELETE, Transport::Streamable) => self.delete(&way, &request),
+            (&Method::POST, Transport::Legacy) => self.legacy_post(way, request).await,
+            (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &request),
+            _ => {
+                let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+                let allowed = match transport {
+                    Transport::Streamable => "GET, POST, DELETE",
+                    Transport::Legacy => "GET, POST",
+                };
+                response.headers_mut().insert("allow", HeaderValue::from_static(allowed));
+                response
+            }
+        }
+    }
+
+    /// The stream of what belongs to no call, or what is left of one that was lost.
+    fn get(self: &Arc<Self>, way: &Way, request: &Request) -> Response {
+        if let Err(refused) = gate::check_get(request.headers()) {
+            return refusal(&refused);
+        }
+        let session = match self.session(way, request.headers()) {
+            Ok(session) => session,
+            Err(response) => return *response,
+        };
+        let last = request.headers().get(header::LAST_EVENT_ID);
+        let last = last.and_then(|id| EventId::parse(id.to_str().ok()?));
+        let found = last.and_then(|last| {
+            let stream = session.streams(|streams| streams.find(last))?;
+            Some((last, stream))
+        });
+        let life = session.streams(|streams| streams.life());
+        let every = self.limits.keep_alive;
+        let last = match found {
+            Some((last, stream)) if last.stream > 0 => {
+                let events = Events::new(stream, Some(last.message), every);
+                return stream_response(events.numbered(life, last.stream));
+            }
+            found => found.map(|(last, _)| last.message),
+        };
+        let out = session.streams(|streams| streams.own(self.limits.replay));
+        let listener = self.listen_session(&session, &way.view, &out);
+        let mut first = Vec::new();
+        sse::comment(&mut first, "");
+        let events = Events::new(out, last, every).numbered(life, 0).first(first);
+        stream_response(events.holding(listener))
+    }
+
+    /// The end of a session.
+    fn delete(self: &Arc<Self>, way: &Way, request: &Request) -> Response {
+        match self.session(way, request.headers()) {
+            Ok(session) => {
+                self.sessions.end(&session);
+                status(StatusCode::NO_CONTENT)
+            }
+            Err(response) => *response,
+        }
+    }
+
+    /// The session that a request belongs to.
+    fn session(
+        &self,
+        way: &Way,
+        headers: &axum::http::HeaderMap,
+    ) -> Result<Arc<Session>, Box<Response>> {
+        let Some(id) = headers.get(header::SESSION_ID) else {
+            let text = "the Mcp-Session-Id header is missing: begin with `initialize`";
+            return Err(Box::new(error(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, text)));
+        };
+        let found = id.to_str().ok();
+        let found = found.and_then(|id| self.sessions.find(id, &way.principal, &way.door));
+        found.ok_or_else(|| {
+            let text = "there is no such session: begin again with `initialize`";
+            Box::new(error(StatusCode::NOT_FOUND, code::INVALID_REQUEST, text))
+        })
+    }
+}
+
+/// Where a request came in, whose it is, and what they see.
+pub(crate) struct Way {
+    pub(crate) door: Door,
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) view: Arc<switchboard_core::View>,
+}
+
+/// An answer as JSON.
+fn json(reply: Reply) -> Response {
+    let body = match reply.body {
+        Body::Whole(bytes) => AxumBody::from(bytes),
+        Body::Pieces(pieces) => Pieces::body(pieces),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::BAD_REQUEST);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(header::JSON));
+    response
+}
+
+fn stream_response(events: Events) -> Response {
+    let mut response = Response::new(AxumBody::new(events));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(sse::CONTENT_TYPE));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(header::ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+fn status(status: StatusCode) -> Response {
+    let mut response = Response::new(AxumBody::empty());
+    *response.status_mut() = status;
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response {
+    let mut response = Response::new(AxumBody::from(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// A JSON-RPC error that answers no request in particular.
+fn error(status: StatusCode, code: i64, text: &str) -> Response {
+    let mut out = Vec::new();
+    write::error(&mut out, None, code, text, None);
+    json(Reply { status: status.as_u16(), body: Body::Whole(out.into()) })
+}
+
+fn refusal(refused: &Refused) -> Response {
+    error(refused.status, code::INVALID_REQUEST, refused.reason)
+}
+
+fn unauthorized() -> Response {
+    let text = "a bearer token is needed: see `switchboard token`";
+    let mut response = error(StatusCode::UNAUTHORIZED, code::INVALID_REQUEST, text);
+    let challenge = HeaderValue::from_static("Bearer realm=\"switchboard\"");
+    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    response
+}

@@ -1,0 +1,204 @@
+//! Answering a POST: as JSON when the answer is all there is to say, as a stream from the moment
+//! that something comes before it.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use switchboard_wire::{Revision, header, sse};
+use tokio::time::sleep;
+
+use super::body::Events;
+use super::{Way, error, json, read, refusal, status, stream_response};
+use crate::endpoint::Inner;
+use crate::exchange::{Exchange, Posted};
+use crate::gate;
+use crate::outbox::{Outbox, Weight};
+use crate::port::Speech;
+use crate::reply::Reply;
+use crate::running::Task;
+use crate::session::{EventId, Session};
+
+/// After how many milliseconds a client that lost a stream should come back.
+const RETRY: u64 = 1_000;
+
+/// What comes first.
+enum First {
+    /// The answer, or that none is wanted.
+    Answer(Option<Reply>),
+    /// Something else, or a long silence.
+    Something,
+}
+
+impl Inner {
+    pub(super) async fn post(self: &Arc<Self>, way: Way, request: Request) -> Response {
+        if let Err(refused) = gate::check_post(request.headers()) {
+            return refusal(&refused);
+        }
+        let (head, body) = request.into_parts();
+        let body = match read::whole(body, &self.limits).await {
+            Ok(body) => body,
+            Err(refused) => return refusal(&refused),
+        };
+        match self.exchange(way, &head.headers, &body) {
+            Posted::Reply(reply) => json(reply),
+            Posted::Opened(reply, session) => {
+                let mut response = json(reply);
+                if let Ok(id) = HeaderValue::from_str(&session.id) {
+                    response.headers_mut().insert(header::SESSION_ID, id);
+                }
+                response
+            }
+            Posted::Accepted => status(StatusCode::ACCEPTED),
+            Posted::Refused(status, code, text) => {
+                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+                error(status, code, &text)
+            }
+            Posted::Call(task) => self.answer(*task).await,
+            Posted::Watch(watch) => match watch.await {
+                Some(reply) => json(reply),
+                None => status(StatusCode::ACCEPTED),
+            },
+            Posted::Listen(listening) => {
+                let out = listening.out.clone();
+                let events = Events::new(out, None, self.limits.keep_alive);
+                stream_response(events.holding(listening))
+            }
+            Posted::Batch(exchanges, session) => self.answer_all(exchanges, &session),
+        }
+    }
+
+    /// The hot path: most calls end before anything else is said, and are answered from here.
+    async fn answer(self: &Arc<Self>, mut task: Task) -> Response {
+        let Some(out) = task.out().cloned() else { return status(StatusCode::ACCEPTED) };
+        let mut silence = pin!(sleep(self.limits.plain));
+        let first = poll_fn(|context| {
+            if let Poll::Ready(reply) = task.poll(context) {
+                return Poll::Ready(First::Answer(reply));
+            }
+            let said = out.poll_ready(context).is_ready();
+            if said || silence.as_mut().poll(context).is_ready() {
+                return Poll::Ready(First::Something);
+            }
+            Poll::Pending
+        });
+        match first.await {
+            First::Answer(Some(reply)) if out.is_read() => json(reply),
+            First::Answer(Some(reply)) => {
+                let last = reply.body.joined();
+                self.stream(&task, out, async move { Some(last) })
+            }
+            First::Answer(None) => status(StatusCode::ACCEPTED),
+            First::Something => {
+                let speech = task.asker.speech.clone();
+                let rest = async move { Some(task.finish().await?.body.joined()) };
+                self.stream_as(&speech, out, rest)
+            }
+        }
+    }
+
+    fn stream(
+        self: &Arc<Self>,
+        task: &Task,
+        out: Arc<Outbox>,
+        rest: impl Future<Output = Option<Bytes>> + Send + 'static,
+    ) -> Response {
+        self.stream_as(&task.asker.speech, out, rest)
+    }
+
+    /// The stream of a call. In the stateless era the call lives in the stream and ends with it; in
+    /// the session era it lives by itself, and the stream can be come back to.
+    fn stream_as(
+        self: &Arc<Self>,
+        speech: &Speech,
+        out: Arc<Outbox>,
+        rest: impl Future<Output = Option<Bytes>> + Send + 'static,
+    ) -> Response {
+        let every = self.limits.keep_alive;
+        let session = match speech {
+            Speech::Stateless { .. } => {
+                let events = Events::new(out, None, every);
+                return stream_response(events.driven(Box::pin(rest)));
+            }
+            Speech::Session(session) => session.clone(),
+        };
+        let (stream, events) = self.open_stream(&session, &out);
+        let (room, stop) = (self.limits.replay, self.stop.clone());
+        self.tasks.spawn(async move {
+            let last = tokio::select! {
+                last = rest => last,
+                () = stop.cancelled() => None,
+            };
+            if let Some(last) = last {
+                out.push(last, Weight::Needed);
+            }
+            out.end();
+            session.streams(|streams| streams.finish(stream, room));
+        });
+        stream_response(events)
+    }
+
+    /// A new stream of a session's, which begins with its own id where the revision has that.
+    fn open_stream(&self, session: &Session, out: &Arc<Outbox>) -> (u64, Events) {
+        let (life, stream) = session.streams(|streams| (streams.life(), streams.add(out.clone())));
+        let mut first = Vec::new();
+        if session.revision() >= Revision::V2025_11_25 {
+            let id = EventId { life, stream, message: 0 }.to_string();
+            sse::retry(&mut first, RETRY);
+            sse::event(&mut first, None, Some(&id), b"");
+        }
+        let events = Events::new(out.clone(), None, self.limits.keep_alive);
+        (stream, events.numbered(life, stream).first(first))
+    }
+
+    /// A batch: every answer on one stream, as soon as it is there.
+    fn answer_all(self: &Arc<Self>, exchanges: Vec<Exchange>, session: &Arc<Session>) -> Response {
+        let Some(out) = exchanges.first().map(|exchange| exchange.out.clone()) else {
+            return status(StatusCode::ACCEPTED);
+        };
+        let (stream, events) = self.open_stream(session, &out);
+        let (session, room, stop) = (session.clone(), self.limits.replay, self.stop.clone());
+        self.tasks.spawn(async move {
+            let mut all: Vec<_> = exchanges.into_iter().map(|one| Box::pin(one.finish())).collect();
+            let done = poll_fn(|context| {
+                all.retain_mut(|one| match one.as_mut().poll(context) {
+                    Poll::Ready(reply) => {
+                        if let Some(reply) = reply {
+                            out.push(reply.body.joined(), Weight::Needed);
+                        }
+                        false
+                    }
+                    Poll::Pending => true,
+                });
+                if all.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+            });
+            tokio::select! {
+                () = done => {}
+                () = stop.cancelled() => {}
+            }
+            out.end();
+            session.streams(|streams| streams.finish(stream, room));
+        });
+        stream_response(events)
+    }
+}
+
+/// The headers that the stateless era mirrors.
+pub(crate) fn mirror(headers: &HeaderMap) -> switchboard_wire::header::Mirror<'_> {
+    let text = |name: &str| {
+        let mut all = headers.get_all(name).iter();
+        let first = all.next()?.to_str().ok();
+        // Two of one kind are as good as none: nobody can tell which one counts.
+        if all.next().is_some() { None } else { first }
+    };
+    switchboard_wire::header::Mirror {
+        version: text(header::PROTOCOL_VERSION),
+        method: text(header::METHOD),
+        name: text(header::NAME),
+    }
+}

@@ -1,0 +1,51 @@
+//! Reading a body: within its size and time, without copying what came in one piece.
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use tokio::time::timeout;
+
+use crate::gate::Refused;
+use crate::options::Limits;
+
+/// The whole of a body.
+pub(super) async fn whole(body: Body, limits: &Limits) -> Result<Bytes, Refused> {
+    let most = limits.message.max_bytes;
+    let declared = http_body::Body::size_hint(&body).lower();
+    if declared > most as u64 {
+        return Err(too_large());
+    }
+    match timeout(limits.read, collect(body, most)).await {
+        Ok(read) => read,
+        Err(_) => {
+            let reason = "the body took too long to arrive";
+            Err(Refused { status: StatusCode::REQUEST_TIMEOUT, reason })
+        }
+    }
+}
+
+async fn collect(mut body: Body, most: usize) -> Result<Bytes, Refused> {
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let broken = |_| Refused { status: StatusCode::BAD_REQUEST, reason: "the body broke off" };
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        if rest.is_empty() && first.is_empty() {
+            first = data;
+        } else {
+            if rest.is_empty() {
+                rest.extend_from_slice(&first);
+            }
+            rest.extend_from_slice(&data);
+        }
+        if first.len().max(rest.len()) > most {
+            return Err(too_large());
+        }
+    }
+    Ok(if rest.is_empty() { first } else { rest.freeze() })
+}
+
+const fn too_large() -> Refused {
+    Refused { status: StatusCode::PAYLOAD_TOO_LARGE, reason: "the message is too large" }
+}

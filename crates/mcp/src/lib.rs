@@ -1,0 +1,38 @@
+//! Towards agents: the MCP endpoint, over HTTP and stdio, for clients of either era, bridged to
+//! servers of either. Decides nothing about calls: every one goes through the router.
+//!
+//! ```text
+//!  POST ─► gate ─► exchange ─► serve ─► list, at once, from prepared bytes
+//!          Host    era, headers   │
+//!          token   session        └───► running ─► Router ─► server
+//!                                        │  ▲ port: progress, logs, questions of the server
+//!                                        ▼  │
+//!                              JSON, or events from the outbox; or parked until the client
+//!                              comes back with what a server asked for
+//! ```
+//!
+//! [`Endpoint`] is the whole of it: [`Endpoint::router`] for HTTP, [`stdio::serve`] for pipes.
+
+mod auth;
+mod channel;
+mod door;
+mod endpoint;
+mod exchange;
+mod gate;
+mod http;
+mod listeners;
+mod options;
+mod outbox;
+mod park;
+mod port;
+mod reply;
+mod running;
+mod seal;
+mod serve;
+mod session;
+pub mod stdio;
+mod watches;
+
+pub use auth::{Authenticate, Principal, Role};
+pub use endpoint::Endpoint;
+pub use options::{Identity, Limits, Options};

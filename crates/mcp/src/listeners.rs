@@ -1,0 +1,258 @@
+//! Whoever hears of changes: the streams of sessions, and `subscriptions/listen`. One task looks at
+//! what changed, and tells each exactly what concerns what they see.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use switchboard_core::{Kind, View};
+use switchboard_wire::types::Filter;
+use switchboard_wire::{Era, IdBuf, Json, JsonBuf, code, meta, method, write};
+
+use crate::auth::Principal;
+use crate::door::Door;
+use crate::endpoint::Inner;
+use crate::outbox::{Outbox, Weight};
+use crate::reply::Reply;
+use crate::running::Asker;
+use crate::serve::Work;
+use crate::session::Session;
+
+/// What is told of which lists.
+const TOLD: [(&str, &[Kind]); 3] = [
+    (method::TOOLS_CHANGED, &[Kind::Tools]),
+    (method::RESOURCES_CHANGED, &[Kind::Resources, Kind::Templates]),
+    (method::PROMPTS_CHANGED, &[Kind::Prompts]),
+];
+
+/// All that listen.
+#[derive(Default)]
+pub(crate) struct Listeners(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    last: u64,
+    rows: HashMap<u64, Arc<Listener>>,
+}
+
+/// Somebody who listens.
+pub(crate) struct Listener {
+    out: Arc<Outbox>,
+    door: Door,
+    principal: Arc<Principal>,
+    ear: Ear,
+}
+
+/// What they hear, and how it is told.
+enum Ear {
+    /// Everything, as a session.
+    Session(Arc<Session>),
+    /// What they asked for, under the id of their request.
+    Listen { id: IdBuf, filter: Filter, seen: [AtomicU64; 4] },
+}
+
+/// A listener's place; it leaves when this is dropped.
+pub(crate) struct Listening {
+    inner: Arc<Inner>,
+    number: u64,
+    pub(crate) out: Arc<Outbox>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.inner.listeners.lock().rows.remove(&self.number);
+        self.inner.watches.leave(self.number);
+    }
+}
+
+impl Listeners {
+    fn add(&self, listener: Listener) -> u64 {
+        let mut rows = self.lock();
+        rows.last += 1;
+        let number = rows.last;
+        rows.rows.insert(number, Arc::new(listener));
+        number
+    }
+
+    fn all(&self) -> Vec<Arc<Listener>> {
+        self.lock().rows.values().cloned().collect()
+    }
+
+    /// How many streams of changes somebody has.
+    fn count(&self, principal: &Principal) -> usize {
+        let rows = self.lock();
+        let theirs = rows.rows.values().filter(|row| row.principal.who == principal.who);
+        theirs.filter(|row| matches!(row.ear, Ear::Listen { .. })).count()
+    }
+
+    /// Nobody will hear anything any more.
+    pub(crate) fn end_all(&self) {
+        for listener in self.all() {
+            listener.end();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener {
+    /// Tells what changed since they were last told.
+    fn tell(&self, view: &View) {
+        for (told, kinds) in TOLD {
+            let mut news = false;
+            for kind in kinds {
+                news |= match &self.ear {
+                    Ear::Session(session) => session.saw(view, *kind),
+                    Ear::Listen { seen, .. } => {
+                        let digest = view.digest(*kind);
+                        seen[*kind as usize].swap(digest, Ordering::Relaxed) != digest
+                    }
+                };
+            }
+            if news && self.ear.wants(told) {
+                self.out.push(self.ear.notice(told), Weight::Notice);
+            }
+        }
+    }
+
+    /// The stream ends, in the words of its era.
+    fn end(&self) {
+        if let Ear::Listen { id, .. } = &self.ear {
+            let result = write::object(|result| {
+                result.text("resultType", "complete");
+                result.object(meta::META, |meta| meta.raw(meta::SUBSCRIPTION_ID, id.as_json()));
+            });
+            let mut message = Vec::new();
+            write::result(&mut message, id.as_id(), result.as_json());
+            self.out.push(message.into(), Weight::Needed);
+            self.out.end();
+        }
+    }
+}
+
+impl Ear {
+    fn wants(&self, told: &str) -> bool {
+        match self {
+            Self::Session(_) => true,
+            Self::Listen { filter, .. } => match told {
+                method::TOOLS_CHANGED => filter.tools,
+                method::RESOURCES_CHANGED => filter.resources,
+                method::PROMPTS_CHANGED => filter.prompts,
+                _ => false,
+            },
+        }
+    }
+
+    fn notice(&self, told: &str) -> Bytes {
+        let mut message = Vec::new();
+        match self {
+            Self::Session(_) => write::notification(&mut message, told, None),
+            Self::Listen { id, .. } => {
+                let params = stamped(id, |_| {});
+                write::notification(&mut message, told, Some(params.as_json()));
+            }
+        }
+        message.into()
+    }
+}
+
+/// Params that say to which subscription they belong.
+pub(crate) fn stamped(id: &IdBuf, write: impl FnOnce(&mut write::Object<'_>)) -> JsonBuf {
+    write::object(|params| {
+        write(params);
+        params.object(meta::META, |meta| meta.raw(meta::SUBSCRIPTION_ID, id.as_json()));
+    })
+}
+
+impl Inner {
+    /// A session's own stream is open. What changed since the client last looked is told at once.
+    pub(crate) fn listen_session(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        view: &View,
+        out: &Arc<Outbox>,
+    ) -> Listening {
+        let listener = Listener {
+            out: out.clone(),
+            door: session.door.clone(),
+            principal: session.principal.clone(),
+            ear: Ear::Session(session.clone()),
+        };
+        listener.tell(view);
+        let number = self.listeners.add(listener);
+        Listening { inner: self.clone(), number, out: out.clone() }
+    }
+
+    /// `subscriptions/listen`: acknowledged before anything else.
+    pub(crate) fn listen(
+        self: &Arc<Self>,
+        asker: Asker,
+        door: &Door,
+        principal: &Arc<Principal>,
+        id: IdBuf,
+        filter: Filter,
+        out: Arc<Outbox>,
+    ) -> Work {
+        if self.listeners.count(principal) >= self.limits.listens {
+            let text = "too many streams of changes are open; close some of them first";
+            let reply = Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None);
+            return Work::Reply(reply.with_status(429));
+        }
+        let most = self.limits.subscriptions;
+        let found = filter.uris.iter().take(most).filter_map(|uri| {
+            let (server, own) = self.router.resource(&asker.view, uri)?;
+            Some((uri.clone(), server, own))
+        });
+        let found: Vec<_> = found.collect();
+        let uris = found.iter().map(|(uri, ..)| uri.clone()).collect();
+        // Servers do not tell of tasks yet, and nobody is promised what will not come.
+        let filter = Filter { uris, task_ids: Vec::new(), ..filter };
+        let params = stamped(&id, |params| params.raw("notifications", filter.to_json().as_json()));
+        let mut message = Vec::new();
+        write::notification(&mut message, method::ACKNOWLEDGED, Some(params.as_json()));
+        out.push(message.into(), Weight::Needed);
+        let seen = Kind::ALL.map(|kind| AtomicU64::new(asker.view.digest(kind)));
+        let ear = Ear::Listen { id: id.clone(), filter, seen };
+        let (door, principal) = (door.clone(), principal.clone());
+        let number = self.listeners.add(Listener { out: out.clone(), door, principal, ear });
+        for (uri, server, own) in found {
+            self.watch_stream(&asker.who, number, &out, &id, (server, own), uri);
+        }
+        Work::Listen(Listening { inner: self.clone(), number, out })
+    }
+
+    /// Tells everybody what changed for them, until the end.
+    pub(crate) async fn tell_changes(self: Arc<Self>) {
+        let mut changes = self.registry.changes();
+        loop {
+            let changed = tokio::select! {
+                changed = changes.changed() => changed,
+                () = self.stop.cancelled() => return,
+            };
+            if changed.is_err() {
+                return;
+            }
+            // A storm of changes is told once.
+            tokio::select! {
+                () = tokio::time::sleep(self.limits.gather) => {}
+                () = self.stop.cancelled() => return,
+            }
+            changes.mark_unchanged();
+            let now = self.registry.load();
+            for listener in self.listeners.all() {
+                match listener.door.view(&now, &listener.principal, &self.surface) {
+                    Some(view) => listener.tell(&view),
+                    None => listener.end(),
+                }
+            }
+        }
+    }
+}
+
+/// The answer that ends nothing: an empty result.
+pub(crate) fn empty(inner: &Inner, id: &IdBuf, era: Era, method: &str) -> Reply {
+    inner.scribe.result(id.as_id(), era, method, Json::EMPTY)
+}

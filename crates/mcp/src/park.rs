@@ -1,0 +1,303 @@
+//! Calls that ask back of a client of the stateless era: the client gets a sealed state and comes
+//! back with it. What a stateless server asked is passed on; a call of a session-era server waits
+//! here meanwhile, bounded in number and time. Having a state is not being allowed to use it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+use sha2::{Digest as _, Sha256};
+use switchboard_core::port::Who;
+use switchboard_wire::types::InputRequired;
+use switchboard_wire::{Edit, Era, IdBuf, Json, JsonBuf, code, method, rewrite, write};
+
+use crate::endpoint::Inner;
+use crate::options::Limits;
+use crate::port::Ask;
+use crate::reply::Reply;
+use crate::running::{Asker, Running, Task, progress_token};
+use crate::seal::{Purpose, is_owner, put_owner, random};
+
+/// The calls that wait.
+pub(crate) struct Parked {
+    limits: Limits,
+    rows: Mutex<HashMap<u128, Row>>,
+}
+
+struct Row {
+    who: Arc<Who>,
+    until: Instant,
+    running: Running,
+    asks: Vec<Ask>,
+}
+
+/// What a state that came back is.
+enum State {
+    /// A waiting call's.
+    Parked(u128),
+    /// A server's own, as it gave it.
+    Passed(JsonBuf),
+}
+
+/// How a request begins.
+pub(crate) enum Begun {
+    /// As a call.
+    Call(Task),
+    /// It is answered already.
+    Reply(Reply),
+}
+
+impl Parked {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, rows: Mutex::default() }
+    }
+
+    /// Gives up what nobody came back for.
+    pub(crate) fn sweep(&self, now: Instant) {
+        let old: Vec<Row> = {
+            let mut rows = self.lock();
+            let ids: Vec<u128> =
+                rows.iter().filter(|(_, row)| row.until <= now).map(|(id, _)| *id).collect();
+            ids.iter().filter_map(|id| rows.remove(id)).collect()
+        };
+        // Dropping a call cancels it, which is nothing to do under a lock.
+        drop(old);
+    }
+
+    pub(crate) fn clear(&self) {
+        let rows = std::mem::take(&mut *self.lock());
+        drop(rows);
+    }
+
+    fn put(&self, id: u128, row: Row) -> Result<(), Row> {
+        let mut rows = self.lock();
+        let theirs = rows.values().filter(|other| same(&other.who, &row.who)).count();
+        if rows.len() >= self.limits.parked || theirs >= self.limits.parked_each {
+            return Err(row);
+        }
+        rows.insert(id, row);
+        Ok(())
+    }
+
+    fn take(&self, id: u128, who: &Who) -> Option<Row> {
+        let mut rows = self.lock();
+        rows.get(&id).filter(|row| same(&row.who, who))?;
+        rows.remove(&id)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u128, Row>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Begins a request, or goes on with the call that it comes back to.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        asker: Asker,
+        id: IdBuf,
+        method: &'static str,
+        params: JsonBuf,
+        start: impl FnOnce(&Asker, JsonBuf) -> Running,
+    ) -> Begun {
+        let state = match asker.era() {
+            Era::Stateless if asks_back(method) => params.as_json().get("requestState"),
+            _ => None,
+        };
+        let Some(state) = state.filter(|state| !state.is_null()) else {
+            let running = start(&asker, params.clone());
+            return Begun::Call(Task::new(self.clone(), asker, id, method, params, running));
+        };
+        let refuse = |text: &str| {
+            let reply = Reply::refused(Some(id.as_id()), code::INVALID_PARAMS, text, None);
+            Begun::Reply(reply.with_status(200))
+        };
+        match self.open_state(&asker.who, method, params.as_json(), state) {
+            None => refuse(
+                "the requestState is not one that was given to you for this request, or it is too old; make the request again without it",
+            ),
+            Some(State::Passed(inner)) => {
+                let inner = [Edit::set("requestState", inner.as_json())];
+                let Ok(sent) = rewrite::edited(params.as_json(), &inner) else {
+                    return refuse("`requestState` is there twice");
+                };
+                let running = start(&asker, sent);
+                Begun::Call(Task::new(self.clone(), asker, id, method, params, running))
+            }
+            Some(State::Parked(number)) => match self.parked.take(number, &asker.who) {
+                None => refuse(
+                    "the call is not waiting here any more; make the request again without requestState",
+                ),
+                Some(row) => self.go_on(row, asker, id, method, params),
+            },
+        }
+    }
+
+    /// A waiting call gets its answers; what is still missing is asked for again.
+    fn go_on(
+        self: &Arc<Self>,
+        row: Row,
+        asker: Asker,
+        id: IdBuf,
+        method: &'static str,
+        params: JsonBuf,
+    ) -> Begun {
+        let answers = params.as_json().get("inputResponses").unwrap_or(Json::EMPTY);
+        let mut left = Vec::new();
+        for ask in row.asks {
+            match answers.get(&ask.key).filter(|answer| answer.is_object()) {
+                Some(answer) => {
+                    let _ = ask.answer.send(Ok(answer.into()));
+                }
+                None => left.push(ask),
+            }
+        }
+        let running = row.running;
+        running.port.go_on(progress_token(params.as_json()));
+        if left.is_empty() {
+            return Begun::Call(Task::new(self.clone(), asker, id, method, params, running));
+        }
+        Begun::Reply(self.put_aside(&asker, &id, method, &params, running, left))
+    }
+
+    /// A call waits for its client to come back.
+    pub(crate) fn park(&self, task: &Task, running: Running) -> Reply {
+        let asks = running.port.take_asks();
+        self.put_aside(&task.asker, &task.id, task.method, &task.params, running, asks)
+    }
+
+    fn put_aside(
+        &self,
+        asker: &Asker,
+        id: &IdBuf,
+        method: &str,
+        params: &JsonBuf,
+        running: Running,
+        asks: Vec<Ask>,
+    ) -> Reply {
+        let number = random();
+        let state = self.close_state(&asker.who, method, params.as_json(), |plain| {
+            plain.text("p", &format!("{number:032x}"));
+        });
+        let requests = write::object(|all| {
+            for ask in &asks {
+                all.object(&ask.key, |request| {
+                    request.text("method", ask.method);
+                    if let Some(params) = &ask.params {
+                        request.raw("params", params.as_json());
+                    }
+                });
+            }
+        });
+        let until = self.clock.monotonic() + self.limits.input;
+        let row = Row { who: asker.who.clone(), until, running, asks };
+        let (Some(state), Ok(())) = (state, self.parked.put(number, row)) else {
+            let text = "too many calls wait for inputs; answer or give up some of them first";
+            return Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None)
+                .with_status(200);
+        };
+        let result = write::object(|result| {
+            result.text("resultType", "input_required");
+            result.raw("inputRequests", requests.as_json());
+            result.text("requestState", &state);
+        });
+        self.scribe.result(id.as_id(), Era::Stateless, method, result.as_json())
+    }
+
+    /// A stateless server's own question goes on to the client, with its state sealed: to the
+    /// server all our callers are one, so it cannot tell whose state it gets back.
+    pub(crate) fn pass_on(&self, task: &Task, result: Json<'_>) -> Reply {
+        let id = task.id.as_id();
+        let own = InputRequired::read(result).request_state;
+        let Some(own) = own else {
+            return self.scribe.result(id, Era::Stateless, task.method, result);
+        };
+        let sealed =
+            self.close_state(&task.asker.who, task.method, task.params.as_json(), |plain| {
+                plain.raw("s", own);
+            });
+        let sealed = sealed.unwrap_or_default();
+        match rewrite::edited(result, &[Edit::text("requestState", &sealed)]) {
+            Ok(result) => self.scribe.result(id, Era::Stateless, task.method, result.as_json()),
+            Err(repeated) => {
+                let text = format!("the server's result cannot be passed on: {repeated}");
+                Reply::refused(Some(id), code::INTERNAL_ERROR, &text, None).with_status(200)
+            }
+        }
+    }
+
+    fn close_state(
+        &self,
+        who: &Who,
+        method: &str,
+        params: Json<'_>,
+        write: impl FnOnce(&mut write::Object<'_>),
+    ) -> Option<String> {
+        let until = seconds(self.clock.now() + self.limits.input);
+        let plain = write::object(|plain| {
+            put_owner(plain, who);
+            plain.integer("e", until);
+            plain.text("h", &digest(method, params));
+            write(plain);
+        });
+        self.seal.close(Purpose::State, plain.as_json())
+    }
+
+    fn open_state(
+        &self,
+        who: &Who,
+        method: &str,
+        params: Json<'_>,
+        state: Json<'_>,
+    ) -> Option<State> {
+        let plain = self.seal.open(Purpose::State, &state.string()?)?;
+        let json = plain.as_json();
+        let until = json.get("e").and_then(Json::integer)?;
+        let same = json.get("h").and_then(Json::string)? == digest(method, params);
+        if !is_owner(json, who) || until <= seconds(self.clock.now()) || !same {
+            return None;
+        }
+        if let Some(number) = json.get("p").and_then(Json::string) {
+            return u128::from_str_radix(&number, 16).ok().map(State::Parked);
+        }
+        json.get("s").map(|own| State::Passed(plain.part(own)))
+    }
+}
+
+/// The requests that may be answered with `input_required`.
+fn asks_back(name: &str) -> bool {
+    matches!(name, method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ)
+}
+
+/// What a request is, whatever it says of itself and brings back.
+fn digest(method: &str, params: Json<'_>) -> String {
+    let mut members: Vec<(&[u8], Json<'_>)> = params
+        .members()
+        .filter(|member| {
+            let key = member.key;
+            !(key.is("_meta") || key.is("inputResponses") || key.is("requestState"))
+        })
+        .map(|member| (member.key.raw(), member.value))
+        .collect();
+    members.sort_by_key(|(key, _)| *key);
+    let mut hash = Sha256::new();
+    for part in [method.as_bytes()]
+        .into_iter()
+        .chain(members.iter().flat_map(|(key, value)| [*key, value.as_bytes()]))
+    {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    BASE64.encode(&hash.finalize()[..16])
+}
+
+fn same(one: &Who, other: &Who) -> bool {
+    one.agent == other.agent && one.user == other.user
+}
+
+fn seconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}

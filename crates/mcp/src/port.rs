@@ -1,0 +1,282 @@
+//! The client behind one call, as servers meet it: what they tell goes on the call's stream, what
+//! they ask becomes a request of its own or waits for the client to come back with inputs. Never
+//! asks for what the client did not say it can do.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use switchboard_core::port::{BoxFuture, ClientPort, RpcError};
+use switchboard_wire::types::notice::LogLevel;
+use switchboard_wire::types::{Capabilities, LogMessage};
+use switchboard_wire::{Edit, Era, Json, JsonBuf, code, method, rewrite, write};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::outbox::{Outbox, Weight};
+use crate::session::{Input, Session};
+
+/// The client behind one call.
+pub(crate) struct Port {
+    pub(crate) out: Arc<Outbox>,
+    pub(crate) speech: Speech,
+    /// How long the client may take to answer.
+    patience: Duration,
+    state: Mutex<State>,
+}
+
+/// How the client is spoken to.
+#[derive(Clone)]
+pub(crate) enum Speech {
+    /// As a session, whose client answers by itself.
+    Session(Arc<Session>),
+    /// Request by request: the client comes back with what it is asked for.
+    Stateless {
+        /// What it can do.
+        capabilities: Capabilities,
+        /// From which level on it wants log messages; without one, none.
+        level: Option<LogLevel>,
+    },
+}
+
+impl Speech {
+    pub(crate) fn era(&self) -> Era {
+        match self {
+            Self::Session(_) => Era::Session,
+            Self::Stateless { .. } => Era::Stateless,
+        }
+    }
+}
+
+/// Something that a server asks of a client which has to come back with it.
+pub(crate) struct Ask {
+    pub(crate) key: String,
+    pub(crate) method: &'static str,
+    pub(crate) params: Option<JsonBuf>,
+    pub(crate) answer: oneshot::Sender<Input>,
+}
+
+#[derive(Default)]
+struct State {
+    waker: Option<Waker>,
+    asks: Vec<Ask>,
+    asked: u64,
+    cancelled: bool,
+    /// The token that the repeated request has for progress.
+    token: Option<JsonBuf>,
+    missing: Option<JsonBuf>,
+}
+
+/// What happens to a call besides its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The client does not want its answer any more.
+    Cancelled,
+    /// Something is asked that the client has to come back with.
+    Asked,
+}
+
+impl Port {
+    pub(crate) fn new(out: Arc<Outbox>, speech: Speech, patience: Duration) -> Self {
+        Self { out, speech, patience, state: Mutex::default() }
+    }
+
+    fn abilities(&self) -> Option<&Capabilities> {
+        match &self.speech {
+            Speech::Session(session) => session.hello().map(|hello| &hello.capabilities),
+            Speech::Stateless { capabilities, .. } => Some(capabilities),
+        }
+    }
+
+    /// The call is not wanted any more.
+    pub(crate) fn cancel(&self) {
+        self.change(|state| state.cancelled = true);
+    }
+
+    /// Ready when something happens to the call.
+    pub(crate) fn poll_event(&self, context: &Context<'_>) -> Poll<Event> {
+        let mut state = self.lock();
+        if state.cancelled {
+            return Poll::Ready(Event::Cancelled);
+        }
+        if !state.asks.is_empty() {
+            return Poll::Ready(Event::Asked);
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            None => state.waker = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// What is asked, and was not given out yet.
+    pub(crate) fn take_asks(&self) -> Vec<Ask> {
+        // Who asked may be gone meanwhile.
+        let mut asks = std::mem::take(&mut self.lock().asks);
+        asks.retain(|ask| !ask.answer.is_closed());
+        asks
+    }
+
+    /// The call goes on as another request, with its own token for progress.
+    pub(crate) fn go_on(&self, token: Option<JsonBuf>) {
+        self.lock().token = token;
+    }
+
+    /// The capability that the call failed for, if it did: what `requiredCapabilities` says.
+    pub(crate) fn missing(&self) -> Option<JsonBuf> {
+        self.lock().missing.clone()
+    }
+
+    fn wants(&self, level: LogLevel) -> bool {
+        match &self.speech {
+            Speech::Session(session) => session.level().is_none_or(|least| level >= least),
+            Speech::Stateless { level: least, .. } => least.is_some_and(|least| level >= least),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let waker = {
+            let mut state = self.lock();
+            change(&mut state);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the client would have to declare for this; `None` if it did.
+    fn lacks(&self, asked: &str, params: Option<&JsonBuf>) -> Option<JsonBuf> {
+        let (group, inner) = match asked {
+            method::CREATE_MESSAGE => ("sampling", None),
+            method::ROOTS_LIST => ("roots", None),
+            _ => {
+                let mode = params.and_then(|params| params.as_json().get("mode")?.string());
+                ("elicitation", (mode.as_deref() == Some("url")).then_some("url"))
+            }
+        };
+        let has = self.abilities().is_some_and(|abilities| match (group, inner) {
+            ("elicitation", None) => abilities.elicits_by_form(),
+            (group, Some(inner)) => abilities.has(&[group, inner]),
+            (group, None) => abilities.has(&[group]),
+        });
+        let needed = || {
+            write::object(|all| {
+                all.object(group, |group| {
+                    if let Some(inner) = inner {
+                        group.raw(inner, Json::EMPTY);
+                    }
+                });
+            })
+        };
+        (!has).then(needed)
+    }
+
+    async fn ask_session(
+        &self,
+        session: &Arc<Session>,
+        asked: &str,
+        params: Option<&JsonBuf>,
+    ) -> Input {
+        let (number, answer) = session.ask();
+        let mut waiting = Waiting { port: self, session, number, open: true };
+        let mut message = Vec::new();
+        write::request(&mut message, number.into(), asked, params.map(JsonBuf::as_json));
+        self.out.push(message.into(), Weight::Needed);
+        let answer = timeout(self.patience, answer).await;
+        let answer = answer.ok().and_then(Result::ok);
+        waiting.open = answer.is_none();
+        answer.unwrap_or_else(|| Err(silence()))
+    }
+
+    async fn ask_back(&self, asked: &'static str, params: Option<JsonBuf>) -> Input {
+        let (sender, receiver) = oneshot::channel();
+        self.change(|state| {
+            state.asked += 1;
+            let key = format!("input-{}", state.asked);
+            state.asks.push(Ask { key, method: asked, params, answer: sender });
+        });
+        receiver.await.unwrap_or_else(|_| Err(silence()))
+    }
+}
+
+impl ClientPort for Port {
+    fn capabilities(&self) -> Json<'_> {
+        self.abilities().map_or(Json::EMPTY, Capabilities::raw)
+    }
+
+    fn request<'a>(
+        &'a self,
+        asked: &'a str,
+        params: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(async move {
+            let known = [method::ELICIT, method::CREATE_MESSAGE, method::ROOTS_LIST];
+            let Some(asked) = known.into_iter().find(|known| *known == asked) else {
+                return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found"));
+            };
+            if let Some(needed) = self.lacks(asked, params.as_ref()) {
+                self.lock().missing = Some(needed);
+                let text = format!("the client behind this call does not support `{asked}`");
+                return Err(RpcError::new(code::METHOD_NOT_FOUND, &text));
+            }
+            match &self.speech {
+                Speech::Session(session) => self.ask_session(session, asked, params.as_ref()).await,
+                Speech::Stateless { .. } => self.ask_back(asked, params).await,
+            }
+        })
+    }
+
+    fn notify(&self, told: &str, params: JsonBuf) {
+        let mut params = params;
+        match told {
+            method::LOG_MESSAGE => {
+                let level = LogMessage::read(params.as_json()).map(|message| message.level);
+                if !level.is_ok_and(|level| self.wants(level)) {
+                    return;
+                }
+            }
+            method::PROGRESS => {
+                if let Some(token) = &self.lock().token {
+                    let edits = [Edit::set("progressToken", token.as_json())];
+                    params = rewrite::edited(params.as_json(), &edits).unwrap_or(params);
+                }
+            }
+            _ => {}
+        }
+        let mut message = Vec::new();
+        write::notification(&mut message, told, Some(params.as_json()));
+        self.out.push(message.into(), Weight::Notice);
+    }
+}
+
+/// A question that is open until it is answered; one that is given up is called off.
+struct Waiting<'w> {
+    port: &'w Port,
+    session: &'w Session,
+    number: u64,
+    open: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.open {
+            return;
+        }
+        self.session.forget(self.number);
+        let params = write::object(|params| {
+            params.integer("requestId", i64::try_from(self.number).unwrap_or(i64::MAX));
+        });
+        let mut message = Vec::new();
+        write::notification(&mut message, method::CANCELLED, Some(params.as_json()));
+        self.port.out.push(message.into(), Weight::Notice);
+    }
+}
+
+fn silence() -> RpcError {
+    RpcError::new(code::INTERNAL_ERROR, "the client gave no answer in time")
+}

@@ -1,0 +1,212 @@
+//! A call under way: begun, watched, answered, parked, or left to finish without its client. Never
+//! knows how the client is connected.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use switchboard_core::port::{CallError, Caller, Inputs, Who};
+use switchboard_core::{Request, View};
+use switchboard_model::CallOrigin;
+use switchboard_wire::peek::{self, ResultType};
+use switchboard_wire::{Era, IdBuf, Json, JsonBuf, meta};
+
+use crate::endpoint::Inner;
+use crate::outbox::Outbox;
+use crate::port::{Event, Port, Speech};
+use crate::reply::{self, Reply};
+
+/// Who asks, what they see, and how they are spoken to.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    pub(crate) who: Arc<Who>,
+    pub(crate) view: Arc<View>,
+    pub(crate) speech: Speech,
+}
+
+impl Asker {
+    pub(crate) fn era(&self) -> Era {
+        self.speech.era()
+    }
+}
+
+/// The future of a call, and the client behind it.
+pub(crate) struct Running {
+    future: Pin<Box<dyn Future<Output = Result<JsonBuf, CallError>> + Send>>,
+    pub(crate) port: Arc<Port>,
+}
+
+/// How a call went on.
+pub(crate) enum Outcome {
+    /// It ended.
+    Answer(Result<JsonBuf, CallError>),
+    /// The client has to come back with something.
+    Asked,
+    /// Nobody wants its answer.
+    Cancelled,
+}
+
+impl Running {
+    /// Begins a call. Nothing happens before it is polled.
+    pub(crate) fn new(
+        inner: &Inner,
+        asker: &Asker,
+        method: &'static str,
+        params: JsonBuf,
+        out: Arc<Outbox>,
+    ) -> Self {
+        let port = Arc::new(Port::new(out, asker.speech.clone(), inner.limits.input));
+        let inputs = match asker.era() {
+            Era::Session => Inputs::Ask,
+            Era::Stateless => Inputs::PassOn,
+        };
+        let caller = Caller { port: Some(port.clone()), inputs };
+        let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
+        let future = Box::pin(async move {
+            let trace =
+                peek::meta(params.as_json()).and_then(|meta| meta.get(meta::TRACEPARENT)?.string());
+            let request = Request {
+                view: &view,
+                who: &who,
+                origin: CallOrigin::Mcp,
+                method,
+                params: params.as_json(),
+                trace: trace.as_deref(),
+            };
+            router.call(&request, &caller).await
+        });
+        Self { future, port }
+    }
+
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        // Listening first, so that nothing is missed in between.
+        let event = self.port.poll_event(context);
+        if event == Poll::Ready(Event::Cancelled) {
+            return Poll::Ready(Outcome::Cancelled);
+        }
+        if let Poll::Ready(answer) = self.future.as_mut().poll(context) {
+            return Poll::Ready(Outcome::Answer(answer));
+        }
+        match self.port.poll_event(context) {
+            Poll::Ready(Event::Asked) => Poll::Ready(Outcome::Asked),
+            Poll::Ready(Event::Cancelled) => Poll::Ready(Outcome::Cancelled),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+/// A request that is answered by a call.
+pub(crate) struct Task {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) asker: Asker,
+    pub(crate) id: IdBuf,
+    pub(crate) method: &'static str,
+    pub(crate) params: JsonBuf,
+    running: Option<Running>,
+}
+
+impl Task {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        asker: Asker,
+        id: IdBuf,
+        method: &'static str,
+        params: JsonBuf,
+        running: Running,
+    ) -> Self {
+        Self { inner, asker, id, method, params, running: Some(running) }
+    }
+
+    pub(crate) fn out(&self) -> Option<&Arc<Outbox>> {
+        self.running.as_ref().map(|running| &running.port.out)
+    }
+
+    pub(crate) fn port(&self) -> Option<&Arc<Port>> {
+        self.running.as_ref().map(|running| &running.port)
+    }
+
+    /// It is not made after all.
+    pub(crate) fn give_up(mut self) {
+        self.running = None;
+    }
+
+    /// The answer; `None` if the client wants none.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Reply>> {
+        let Some(running) = &mut self.running else { return Poll::Ready(None) };
+        let outcome = match running.poll(context) {
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => return Poll::Pending,
+        };
+        let Some(running) = self.running.take() else { return Poll::Ready(None) };
+        self.release(&running.port);
+        Poll::Ready(self.settle(running, outcome))
+    }
+
+    /// The same, to be awaited.
+    pub(crate) async fn finish(mut self) -> Option<Reply> {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn settle(&self, running: Running, outcome: Outcome) -> Option<Reply> {
+        let (id, era) = (self.id.as_id(), self.asker.era());
+        let scribe = &self.inner.scribe;
+        match outcome {
+            Outcome::Cancelled => None,
+            Outcome::Asked => Some(self.inner.park(self, running)),
+            Outcome::Answer(Err(error)) => {
+                let missing = running.port.missing();
+                Some(scribe.failure(id, era, self.method, &error, missing.as_ref()))
+            }
+            Outcome::Answer(Ok(result)) if era == Era::Stateless => {
+                Some(self.towards_stateless(&running, &result))
+            }
+            Outcome::Answer(Ok(result)) => {
+                Some(scribe.result(id, era, self.method, result.as_json()))
+            }
+        }
+    }
+
+    fn towards_stateless(&self, running: &Running, result: &JsonBuf) -> Reply {
+        let json = result.as_json();
+        if let Some(missing) = running.port.missing().filter(|_| peek::is_error(json)) {
+            return reply::lacking(self.id.as_id(), &missing);
+        }
+        if peek::result_type(json) == ResultType::InputRequired {
+            return self.inner.pass_on(self, json);
+        }
+        self.inner.scribe.result(self.id.as_id(), Era::Stateless, self.method, json)
+    }
+
+    /// The session does not have this call any more.
+    fn release(&self, port: &Arc<Port>) {
+        if let Speech::Session(session) = &self.asker.speech {
+            session.done(port);
+        }
+    }
+}
+
+impl Drop for Task {
+    /// In the session era a client that is gone has not cancelled anything: the call goes on. In
+    /// the stateless era that is exactly how it cancels.
+    fn drop(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        let Speech::Session(session) = &self.asker.speech else { return };
+        if self.inner.stop.is_cancelled() {
+            return session.done(&running.port);
+        }
+        let (session, stop) = (session.clone(), self.inner.stop.clone());
+        self.inner.tasks.spawn(async move {
+            tokio::select! {
+                _ = poll_fn(|context| running.poll(context)) => {}
+                () = stop.cancelled() => {}
+            }
+            session.done(&running.port);
+        });
+    }
+}
+
+/// The members of params that matter for a repeated request.
+pub(crate) fn progress_token(params: Json<'_>) -> Option<JsonBuf> {
+    peek::progress_token(params).map(JsonBuf::from)
+}

@@ -1,0 +1,126 @@
+//! The streams of a session: its own, and those of calls, kept for a while for a client that lost
+//! the connection. Never reads one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::outbox::{Keep, Outbox};
+use crate::seal;
+
+/// Streams of calls that are over and may be asked for again.
+const FINISHED: usize = 8;
+
+/// The streams of a session.
+pub(crate) struct Streams {
+    /// Tells these streams from those of an earlier life of the session.
+    life: u32,
+    last: u64,
+    own: Option<Arc<Outbox>>,
+    calls: Vec<(u64, Arc<Outbox>)>,
+    /// Oldest first.
+    finished: Vec<(u64, Arc<Outbox>)>,
+}
+
+/// Which message of which stream: what clients give back as `Last-Event-ID`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EventId {
+    pub(crate) life: u32,
+    pub(crate) stream: u64,
+    pub(crate) message: u64,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        let life = seal::random() as u32;
+        Self { life, last: 0, own: None, calls: Vec::new(), finished: Vec::new() }
+    }
+}
+
+impl Streams {
+    /// The stream of what belongs to no call; its number is 0.
+    pub(crate) fn own(&mut self, room: usize) -> Arc<Outbox> {
+        let make = || Arc::new(Outbox::new(Keep::ForReplay(room)));
+        self.own.get_or_insert_with(make).clone()
+    }
+
+    /// The same, if it was ever opened.
+    pub(crate) fn opened(&self) -> Option<&Arc<Outbox>> {
+        self.own.as_ref()
+    }
+
+    /// Puts another in its place: that of a channel which has only one.
+    pub(crate) fn set_own(&mut self, outbox: Arc<Outbox>) {
+        self.own = Some(outbox);
+    }
+
+    /// The number of a call's new stream.
+    pub(crate) fn add(&mut self, outbox: Arc<Outbox>) -> u64 {
+        self.last += 1;
+        self.calls.push((self.last, outbox));
+        self.last
+    }
+
+    /// The call is over. Its stream is kept, the last ones within `room` bytes, and any that was
+    /// not read to its end before those that were.
+    pub(crate) fn finish(&mut self, stream: u64, room: usize) {
+        let Some(at) = self.calls.iter().position(|(number, _)| *number == stream) else { return };
+        self.finished.push(self.calls.swap_remove(at));
+        let bytes =
+            |all: &[(u64, Arc<Outbox>)]| all.iter().map(|(_, one)| one.bytes()).sum::<usize>();
+        while self.finished.len() > FINISHED || bytes(&self.finished) > room {
+            let read = self.finished.iter().position(|(_, outbox)| outbox.is_read());
+            match read {
+                Some(at) => self.finished.remove(at),
+                None if self.finished.len() > 1 => self.finished.remove(0),
+                None => return,
+            };
+        }
+    }
+
+    /// The stream of an event, if it is still there.
+    pub(crate) fn find(&self, event: EventId) -> Option<Arc<Outbox>> {
+        if event.life != self.life {
+            return None;
+        }
+        if event.stream == 0 {
+            return self.own.clone();
+        }
+        let mut all = self.calls.iter().chain(&self.finished);
+        all.find(|(number, _)| *number == event.stream).map(|(_, outbox)| outbox.clone())
+    }
+
+    /// Which life of the session this is.
+    pub(crate) fn life(&self) -> u32 {
+        self.life
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.calls.is_empty()
+            || self.own.as_ref().is_some_and(|own| Arc::strong_count(own) > 1 && !own.is_ended())
+    }
+
+    pub(crate) fn end(self) {
+        for (_, outbox) in self.calls.into_iter().chain(self.finished) {
+            outbox.end();
+        }
+        if let Some(own) = self.own {
+            own.end();
+        }
+    }
+}
+
+impl EventId {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('-');
+        let life = u32::from_str_radix(parts.next()?, 16).ok()?;
+        let mut number = || u64::from_str_radix(parts.next()?, 16).ok();
+        let (stream, message) = (number()?, number()?);
+        parts.next().is_none().then_some(Self { life, stream, message })
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}-{:x}-{:x}", self.life, self.stream, self.message)
+    }
+}

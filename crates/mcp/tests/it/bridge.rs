@@ -1,0 +1,186 @@
+//! What servers ask back, towards clients of either era.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::kit::{Client, Hub, call, request, until};
+
+fn all_abilities() -> Value {
+    json!({"elicitation": {}, "sampling": {}, "roots": {}})
+}
+
+#[tokio::test]
+async fn a_session_is_asked_on_the_stream_of_the_call() {
+    let hub = Hub::start().await;
+    let methods = [
+        ("elicit", "elicitation/create"),
+        ("sample", "sampling/createMessage"),
+        ("roots", "roots/list"),
+    ];
+    for (tool, method) in methods {
+        let client = hub.client("token-cto").initialized("2025-11-25", all_abilities()).await;
+        let mut stream = client.post(&call(1, &format!("alpha__{tool}"), json!({}))).await;
+        for round in 1..=2 {
+            let (_, asked) = stream.next().await.unwrap();
+            assert_eq!(asked["method"], method);
+            let id = &asked["id"];
+            // Neither another session of the same agent nor another id can answer.
+            let other = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+            let wrong = json!({"jsonrpc": "2.0", "id": id, "result": {"wrong": true}});
+            assert_eq!(other.post(&wrong.to_string()).await.status, 202);
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"round": round}});
+            assert_eq!(client.post(&answer.to_string()).await.status, 202);
+            assert_eq!(client.post(&wrong.to_string()).await.status, 202);
+        }
+        let (_, result) = stream.next().await.unwrap();
+        assert_eq!(result["result"]["answers"], r#"{"round":1}{"round":2}"#);
+        assert_eq!(stream.next().await, None);
+    }
+}
+
+#[tokio::test]
+async fn a_sessions_refusal_reaches_the_server() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-06-18", all_abilities()).await;
+    let mut stream = client.post(&call(1, "alpha__sample", json!({}))).await;
+    let (_, asked) = stream.next().await.unwrap();
+    let refusal = json!({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -1, "message": "no", "data": 1}});
+    client.post(&refusal.to_string()).await;
+    let (_, result) = stream.next().await.unwrap();
+    assert_eq!(result["result"]["why"], json!({"code": -1, "message": "no", "data": 1}));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_what_they_cannot_do() {
+    let hub = Hub::start().await;
+    for tool in ["elicit", "sample", "roots"] {
+        let client = hub.client("token-cto");
+        let session = client.clone().initialized("2025-11-25", json!({})).await;
+        let answer = session.post(&call(1, &format!("alpha__{tool}"), json!({}))).await;
+        assert!(!answer.is_stream());
+        assert_eq!(answer.json().await["result"]["why"]["code"], -32601);
+        let params = json!({"name": format!("alpha__{tool}")});
+        let answer = client.ask(2, "tools/call", params, json!({})).await;
+        assert_eq!(answer.status, 400);
+        let body = answer.json().await;
+        assert_eq!((&body["error"]["code"], &body["id"]), (&json!(-32021), &json!(2)));
+        let needed = match tool {
+            "elicit" => json!({"elicitation": {}}),
+            "sample" => json!({"sampling": {}}),
+            _ => json!({"roots": {}}),
+        };
+        assert_eq!(body["error"]["data"]["requiredCapabilities"], needed);
+    }
+}
+
+async fn ask(client: &Client, id: u64, tool: &str, more: Value) -> Value {
+    let mut params = json!({"name": tool, "arguments": {"a": 1}});
+    params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    client.ask(id, "tools/call", params, all_abilities()).await.json().await
+}
+
+#[tokio::test]
+async fn a_stateless_client_comes_back_to_a_call_that_waits() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let first = ask(&client, 1, "alpha__elicit", json!({})).await;
+    let result = &first["result"];
+    assert_eq!(result["resultType"], "input_required");
+    let key = result["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    assert_eq!(result["inputRequests"][&key]["method"], "elicitation/create");
+    assert_eq!(result["inputRequests"][&key]["params"]["message"], "who?");
+    let state = result["requestState"].clone();
+    // What is missing is asked for again, under a new state.
+    let more = json!({"requestState": state, "inputResponses": {"other": {}}});
+    let again = ask(&client, 2, "alpha__elicit", more).await;
+    assert_eq!(again["result"]["resultType"], "input_required");
+    let (state, old) = (again["result"]["requestState"].clone(), state);
+    let more = json!({"requestState": old, "inputResponses": {&key: {"x": 1}}});
+    assert_eq!(ask(&client, 3, "alpha__elicit", more).await["error"]["code"], -32602);
+    let more = json!({"requestState": state, "inputResponses": {&key: {"x": 1.5}, "extra": {}}});
+    let second = ask(&client, 4, "alpha__elicit", more).await;
+    let key = second["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let more = json!({"requestState": second["result"]["requestState"], "inputResponses": {&key: {"y": 2}}});
+    let last = ask(&client, 5, "alpha__elicit", more).await;
+    assert_eq!(last["id"], 5);
+    assert_eq!(last["result"]["answers"], r#"{"x":1.5}{"y":2}"#);
+    assert_eq!(last["result"]["resultType"], "complete");
+    assert_eq!(hub.servers.count(&hub.servers.begun), 1, "it was one call all the time");
+}
+
+#[tokio::test]
+async fn having_a_state_is_not_being_allowed_to_use_it() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    for tool in ["beta__elicit", "beta__ask"] {
+        let first = ask(&client, 1, tool, json!({})).await;
+        let state = first["result"]["requestState"].as_str().unwrap().to_owned();
+        let key =
+            first["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+        let with = |state: &str| json!({"requestState": state, "inputResponses": {&key: {}}});
+        let refused = async |client: &Client, tool: &str, more: Value| {
+            let answer = ask(client, 2, tool, more).await;
+            assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        };
+        refused(&hub.client("token-dev"), tool, with(&state)).await;
+        refused(&hub.client("token-boss").at("/mcp/agents/cto"), tool, with(&state)).await;
+        refused(&client, tool, with(&format!("{state}-TAMPERED"))).await;
+        refused(&client, tool, with("")).await;
+        refused(&client, "beta__sample", with(&state)).await;
+        let mut more = with(&state);
+        more["arguments"] = json!({"a": 2});
+        refused(&client, tool, more).await;
+        let good = ask(&client, 3, tool, with(&state)).await;
+        assert!(good["result"].is_object(), "{good}");
+    }
+}
+
+#[tokio::test]
+async fn a_stateless_servers_question_is_passed_on() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let first = ask(&client, 1, "alpha__ask", json!({})).await;
+    let state = first["result"]["requestState"].clone();
+    assert_ne!(state, "own é", "to the server all our callers are one");
+    assert!(first["result"]["inputRequests"]["k"].is_object());
+    let more = json!({"requestState": state, "inputResponses": {"k": {"n": 1}}});
+    let last = ask(&client, 2, "alpha__ask", more).await;
+    assert_eq!(last["result"]["got"], json!({"k": {"n": 1}}));
+    assert!(hub.servers.last().2.contains(r#""requestState":"own \u00e9""#));
+}
+
+#[tokio::test]
+async fn calls_that_wait_are_bounded_and_given_up() {
+    let hub = Hub::with(|options| {
+        options.limits.parked_each = 3;
+        options.limits.input = Duration::from_millis(300);
+    })
+    .await;
+    let client = hub.client("token-cto");
+    for at in 0..5 {
+        let answer = ask(&client, 1, "alpha__elicit", json!({})).await;
+        let waits = answer["result"]["resultType"] == "input_required";
+        assert_eq!(waits, at < 3, "{answer}");
+    }
+    until("the two without room are dropped", || hub.servers.count(&hub.servers.dropped) == 2)
+        .await;
+    let other = hub.client("token-dev");
+    let answer = ask(&other, 1, "beta__elicit", json!({})).await;
+    assert_eq!(answer["result"]["resultType"], "input_required");
+    hub.endpoint.shutdown().await;
+    until("all are given up", || hub.servers.count(&hub.servers.dropped) == 6).await;
+}
+
+#[tokio::test]
+async fn a_session_that_never_answers_is_not_waited_for_for_ever() {
+    let hub = Hub::with(|options| options.limits.input = Duration::from_millis(50)).await;
+    let client = hub.client("token-cto").initialized("2025-11-25", all_abilities()).await;
+    let mut stream = client.post(&call(1, "alpha__elicit", json!({}))).await;
+    let asked = stream.next().await.unwrap().1;
+    let called_off = stream.next().await.unwrap().1;
+    assert_eq!(called_off["method"], "notifications/cancelled");
+    assert_eq!(called_off["params"]["requestId"], asked["id"]);
+    assert_eq!(stream.next().await.unwrap().1["result"]["isError"], true);
+    assert_eq!(client.post(&request(2, "ping", json!({}))).await.status, 200);
+}

@@ -1,0 +1,140 @@
+//! Who hears of which changes.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use switchboard_wire::types::{Entry as _, ToolEntry};
+
+use crate::kit::{Answer, Hub, buffer, key, offer, request};
+
+/// A tool more for one server.
+fn grow(hub: &Hub, server: &str, tool: &str) {
+    let mut more = offer(server);
+    let text = format!(r#"{{"name":"{tool}","inputSchema":{{}}}}"#);
+    more.tools.push(ToolEntry::read(buffer(&text)).unwrap());
+    hub.registry.publish(&key(server), Arc::new(more));
+}
+
+async fn method(answer: &mut Answer) -> String {
+    answer.next().await.unwrap().1["method"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_session_hears_of_what_it_sees() {
+    let hub = Hub::start().await;
+    let cto = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let dev = hub.client("token-dev").initialized("2025-06-18", json!({})).await;
+    let (mut cto_stream, mut dev_stream) = (cto.get().await, dev.get().await);
+    // Only the first sees alpha; a storm is told once; then something that both see.
+    for tool in ["a", "b", "c"] {
+        grow(&hub, "alpha", tool);
+    }
+    assert_eq!(method(&mut cto_stream).await, "notifications/tools/list_changed");
+    let mut less = offer("beta");
+    less.prompts.clear();
+    hub.registry.publish(&key("beta"), Arc::new(less));
+    assert_eq!(method(&mut cto_stream).await, "notifications/prompts/list_changed");
+    assert_eq!(method(&mut dev_stream).await, "notifications/prompts/list_changed");
+}
+
+#[tokio::test]
+async fn what_changed_before_the_stream_was_opened_is_told_at_once() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    grow(&hub, "alpha", "later");
+    let mut stream = client.get().await;
+    assert_eq!(method(&mut stream).await, "notifications/tools/list_changed");
+    drop(stream);
+    // Who has listed since knows it already.
+    grow(&hub, "alpha", "still-later");
+    client.post(&request(1, "tools/list", json!({}))).await;
+    let mut stream = client.get().await;
+    let mut less = offer("beta");
+    less.resources.clear();
+    hub.registry.publish(&key("beta"), Arc::new(less));
+    assert_eq!(method(&mut stream).await, "notifications/resources/list_changed");
+}
+
+#[tokio::test]
+async fn listening_is_acknowledged_and_stamped() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let uri = "mcp://alpha/test://alpha";
+    let wanted = json!({
+        "toolsListChanged": true,
+        "resourceSubscriptions": [uri, "mcp://nobody/x"],
+        "taskIds": ["t"],
+    });
+    let params = json!({"notifications": wanted});
+    let mut stream = client.ask(77, "subscriptions/listen", params, json!({})).await;
+    assert!(stream.is_stream());
+    let stamp = |message: &Value| {
+        message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone()
+    };
+    let (id, first) = stream.next().await.unwrap();
+    assert_eq!(id, "", "the stateless era has no event ids");
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        first["params"]["notifications"],
+        json!({"toolsListChanged": true, "resourceSubscriptions": [uri]})
+    );
+    assert_eq!(stamp(&first), 77);
+    // Prompts were not asked for.
+    let mut less = offer("beta");
+    less.prompts.clear();
+    hub.registry.publish(&key("beta"), Arc::new(less));
+    hub.endpoint.resource_updated(&key("beta"), "test://alpha");
+    hub.endpoint.resource_updated(&key("alpha"), "test://other");
+    hub.endpoint.resource_updated(&key("alpha"), "test://alpha");
+    let (_, second) = stream.next().await.unwrap();
+    assert_eq!(second["method"], "notifications/resources/updated");
+    assert_eq!((&second["params"]["uri"], stamp(&second)), (&json!(uri), json!(77)));
+    grow(&hub, "alpha", "new");
+    let (_, third) = stream.next().await.unwrap();
+    assert_eq!(third["method"], "notifications/tools/list_changed");
+    assert_eq!(stamp(&third), 77);
+    // A hub that ends says so with the request's result.
+    hub.endpoint.shutdown().await;
+    let (_, last) = stream.next().await.unwrap();
+    assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!(77), &json!("complete")));
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn subscribers_and_nobody_else_hear_of_a_resource() {
+    let hub = Hub::start().await;
+    let uri = "mcp://beta/test://beta";
+    let one = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let two = hub.client("token-dev").initialized("2025-11-25", json!({})).await;
+    let other = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let (mut a, mut b, mut c) = (one.get().await, two.get().await, other.get().await);
+    let subscribe = request(1, "resources/subscribe", json!({"uri": uri}));
+    for client in [&one, &two, &one] {
+        let answer = client.post(&subscribe).await.json().await;
+        assert_eq!(answer["result"], json!({}), "{answer}");
+    }
+    let asked = |method: &str| {
+        let seen = hub.servers.seen.lock().unwrap();
+        seen.iter().filter(|(_, asked, _)| asked == method).count()
+    };
+    assert_eq!(asked("resources/subscribe"), 1, "a server that many share is asked once");
+    assert_eq!(hub.endpoint.watched(), [(key("beta"), "test://beta".to_owned())]);
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    for stream in [&mut a, &mut b] {
+        let (_, told) = stream.next().await.unwrap();
+        assert_eq!(told["method"], "notifications/resources/updated");
+        assert_eq!(told["params"], json!({"uri": uri}));
+    }
+    let unsubscribe = request(2, "resources/unsubscribe", json!({"uri": uri}));
+    assert_eq!(one.post(&unsubscribe).await.json().await["result"], json!({}));
+    assert_eq!(asked("resources/unsubscribe"), 0, "somebody still listens");
+    assert_eq!(two.post(&unsubscribe).await.json().await["result"], json!({}));
+    assert_eq!(asked("resources/unsubscribe"), 1);
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    grow(&hub, "beta", "x");
+    for stream in [&mut a, &mut b, &mut c] {
+        assert_eq!(method(stream).await, "notifications/tools/list_changed");
+    }
+    let nobody = request(3, "resources/subscribe", json!({"uri": "mcp://gamma/x"}));
+    assert_eq!(one.post(&nobody).await.json().await["error"]["code"], -32002);
+}

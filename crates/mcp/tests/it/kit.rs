@@ -1,0 +1,151 @@
+//! What the tests share: a hub with two servers and three callers, and a client that can send
+//! anything. Never checks anything itself.
+
+mod client;
+mod servers;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_core::port::Who;
+use switchboard_core::results::Bounds;
+use switchboard_core::{Audience, Kind, Offer, Ports, Registry, Results, Router};
+use switchboard_mcp::{Authenticate, Endpoint, Options, Principal, Role};
+use switchboard_model::{AgentId, ServerKey, ServerName, SystemClock, UserId};
+use switchboard_wire::types::{
+    Capabilities, Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry,
+};
+use switchboard_wire::{Json, JsonBuf, Limits};
+
+pub(crate) use client::{Answer, Client, call, listed, request, stateless};
+pub(crate) use servers::Scripted;
+
+/// Everything must happen within this.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// A running endpoint.
+pub(crate) struct Hub {
+    pub(crate) address: SocketAddr,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) registry: Registry,
+    pub(crate) servers: Arc<Scripted>,
+}
+
+struct Tokens;
+
+impl Authenticate for Tokens {
+    fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
+        principal(bearer).map(Arc::new)
+    }
+}
+
+/// Whose token it is.
+pub(crate) fn principal(token: &str) -> Option<Principal> {
+    let agent = |id| Who::agent(AgentId::parse(id).unwrap(), None);
+    Some(match token {
+        "token-cto" => Principal { who: agent("cto"), role: Role::Member },
+        "token-dev" => Principal { who: agent("dev"), role: Role::Member },
+        "token-boss" => {
+            Principal { who: Who::user(UserId::parse("boss").unwrap()), role: Role::Administrator }
+        }
+        _ => return None,
+    })
+}
+
+pub(crate) fn key(name: &str) -> ServerKey {
+    ServerKey::global(ServerName::parse(name).unwrap())
+}
+
+impl Hub {
+    pub(crate) async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// A hub whose options were changed.
+    pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {
+        let registry = Registry::default();
+        registry.publish(&key("alpha"), Arc::new(offer("alpha")));
+        registry.publish(&key("beta"), Arc::new(offer("beta")));
+        let agent = |id| AgentId::parse(id).unwrap();
+        registry.set_audience(
+            Audience::default()
+                .with_agent(agent("cto"), &[key("alpha"), key("beta")])
+                .with_agent(agent("dev"), &[key("beta")]),
+        );
+        let servers = Arc::new(Scripted::default());
+        let results = Results::new(Arc::new(SystemClock), Bounds::default());
+        let router = Router::new(Ports::new(servers.clone()), results, [7; 32]);
+        let mut options = Options::new(registry.clone(), router, Arc::new(Tokens), [9; 32]);
+        change(&mut options);
+        let endpoint = Endpoint::new(options);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let routes = endpoint.router();
+        serve(listener, routes);
+        Self { address, endpoint, registry, servers }
+    }
+
+    pub(crate) fn client(&self, token: &str) -> Client {
+        Client::new(self.address, token)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
+fn serve(listener: tokio::net::TcpListener, routes: axum::Router) {
+    tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
+}
+
+/// What each of the scripted servers offers.
+pub(crate) fn offer(server: &str) -> Offer {
+    let names = [
+        "echo", "raw", "progress", "log", "elicit", "sample", "roots", "ask", "wait", "fail",
+        "gone", "mirrored", "many",
+    ];
+    let mut offer = Offer {
+        tools: names.iter().map(|name| tool(server, name)).collect(),
+        capabilities: Capabilities::read(Some(json(r#"{"tools":{},"prompts":{},"x":1}"#))),
+        instructions: Some(format!("This is {server}.").into()),
+        ..Offer::default()
+    };
+    let resource = format!(r#"{{"uri":"test://{server}","name":"r","unknown":1.0}}"#);
+    offer.resources.push(ResourceEntry::read(buffer(&resource)).unwrap());
+    let template = format!(r#"{{"uriTemplate":"test://{server}/{{id}}","name":"t"}}"#);
+    offer.templates.push(TemplateEntry::read(buffer(&template)).unwrap());
+    offer.prompts.push(PromptEntry::read(buffer(r#"{"name":"greet","x":[1e2]}"#)).unwrap());
+    assert_eq!(offer.count(Kind::Tools), names.len());
+    offer
+}
+
+fn tool(server: &str, name: &str) -> ToolEntry {
+    let schema = match name {
+        "mirrored" => {
+            r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#
+        }
+        _ => {
+            r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{"a":{"$anchor":"x"}},"type":"object","big":9223372036854775809,"one":1.0}"##
+        }
+    };
+    let text = format!(
+        r#"{{"name":"{name}","description":"of {server}","inputSchema":{schema},"zz":"\ud800"}}"#
+    );
+    ToolEntry::read(buffer(&text)).unwrap()
+}
+
+pub(crate) fn json(text: &str) -> Json<'_> {
+    Json::parse(text.as_bytes(), &Limits::DEFAULT).unwrap()
+}
+
+pub(crate) fn buffer(text: &str) -> JsonBuf {
+    json(text).into()
+}
+
+/// Waits for something that will happen.
+pub(crate) async fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let waiting = async {
+        while !happened() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(LIMIT, waiting).await.is_ok(), "never: {what}");
+}

@@ -1,0 +1,190 @@
+//! Servers behind the router: each tool does what its name says, and what was called is counted.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, Inputs, RpcError, Servers};
+use switchboard_model::ServerKey;
+use switchboard_wire::{Json, JsonBuf, method, peek};
+use tokio::sync::Notify;
+
+use super::buffer;
+
+/// The scripted servers.
+#[derive(Default)]
+pub(crate) struct Scripted {
+    /// Calls that began.
+    pub(crate) begun: AtomicUsize,
+    /// Calls that ended by themselves.
+    pub(crate) ended: AtomicUsize,
+    /// Calls that were dropped.
+    pub(crate) dropped: AtomicUsize,
+    /// What was called: server, method, params.
+    pub(crate) seen: Mutex<Vec<(String, String, String)>>,
+    /// Lets a `wait` end.
+    pub(crate) release: Notify,
+}
+
+impl Scripted {
+    pub(crate) fn count(&self, of: &AtomicUsize) -> usize {
+        of.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn last(&self) -> (String, String, String) {
+        self.seen.lock().unwrap().last().cloned().unwrap()
+    }
+}
+
+struct Guard<'g>(&'g Scripted, bool);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        let counter = if self.1 { &self.0.ended } else { &self.0.dropped };
+        counter.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Servers for Scripted {
+    fn call<'a>(
+        &'a self,
+        server: &'a ServerKey,
+        method: &'a str,
+        params: Option<Json<'a>>,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
+        Box::pin(async move {
+            let params = params.unwrap_or(Json::EMPTY);
+            self.begun.fetch_add(1, Ordering::SeqCst);
+            let row = (server.name.to_string(), method.to_owned(), params.as_str().to_owned());
+            self.seen.lock().unwrap().push(row);
+            let mut guard = Guard(self, false);
+            let result = self.answer(server, method, params, caller).await;
+            guard.1 = true;
+            result
+        })
+    }
+}
+
+impl Scripted {
+    async fn answer(
+        &self,
+        server: &ServerKey,
+        method: &str,
+        params: Json<'_>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let name = params.get("name").and_then(Json::string).unwrap_or_default();
+        match method {
+            method::TOOLS_CALL => self.tool(server, &name, params, caller).await,
+            method::PROMPTS_GET => Ok(buffer(r#"{"messages":[],"n":1.0}"#)),
+            method::RESOURCES_READ => {
+                let uri = params.get("uri").unwrap().as_str();
+                Ok(buffer(&format!(r#"{{"contents":[{{"uri":{uri},"text":"x"}}]}}"#)))
+            }
+            method::COMPLETE => Ok(buffer(r#"{"completion":{"values":["a"]}}"#)),
+            method::SUBSCRIBE | method::UNSUBSCRIBE => Ok(buffer("{}")),
+            _ => Err(RpcError::new(-32601, "Method not found").into()),
+        }
+    }
+
+    async fn tool(
+        &self,
+        server: &ServerKey,
+        name: &str,
+        params: Json<'_>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let port = caller.port.as_deref().unwrap();
+        let text = |text: &str| {
+            Ok(buffer(&format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#)))
+        };
+        match name {
+            "raw" => Ok(params.get("arguments").map_or_else(|| buffer("{}"), JsonBuf::from)),
+            "progress" => {
+                let token = peek::progress_token(params).unwrap_or(Json::NULL);
+                for step in 1..=3 {
+                    let told =
+                        format!(r#"{{"progressToken":{},"progress":{step}}}"#, token.as_str());
+                    port.notify(method::PROGRESS, buffer(&told));
+                    tokio::task::yield_now().await;
+                }
+                text("done")
+            }
+            "many" => {
+                for step in 0..5_000 {
+                    let told = format!(r#"{{"progressToken":1,"progress":{step}}}"#);
+                    port.notify(method::PROGRESS, buffer(&told));
+                }
+                text("done")
+            }
+            "log" => {
+                for level in ["debug", "warning"] {
+                    let told = format!(r#"{{"level":"{level}","data":"x"}}"#);
+                    port.notify(method::LOG_MESSAGE, buffer(&told));
+                }
+                text("done")
+            }
+            "elicit" | "sample" | "roots" => self.ask(name, port).await,
+            "ask" => ask_stateless(params, caller),
+            "wait" => {
+                self.release.notified().await;
+                text("done")
+            }
+            "fail" => Err(RpcError {
+                code: -32042,
+                message: "no".to_owned(),
+                raw: buffer(r#"{"code":-32042,"message":"no","data":{"x":1.0},"more":true}"#),
+            }
+            .into()),
+            "gone" => Err(CallError::lost("the process exited", Delivery::Perhaps)),
+            "late" => Err(CallError::TimedOut { after: Duration::from_secs(1) }),
+            _ => text(&format!("{server} {name} {}", port.capabilities().as_str().len())),
+        }
+    }
+
+    /// What a server of the session era does: it asks while it works.
+    async fn ask(
+        &self,
+        name: &str,
+        port: &dyn switchboard_core::port::ClientPort,
+    ) -> Result<JsonBuf, CallError> {
+        let (method, params) = match name {
+            "elicit" => {
+                (method::ELICIT, Some(buffer(r#"{"message":"who?","requestedSchema":{}}"#)))
+            }
+            "sample" => (method::CREATE_MESSAGE, Some(buffer(r#"{"messages":[],"maxTokens":1}"#))),
+            _ => (method::ROOTS_LIST, None),
+        };
+        let mut all = String::new();
+        for _ in 0..2 {
+            match port.request(method, params.clone()).await {
+                Ok(answer) => all.push_str(answer.as_json().as_str()),
+                Err(error) => {
+                    let text = format!(
+                        r#"{{"content":[],"isError":true,"why":{}}}"#,
+                        error.raw.as_json().as_str()
+                    );
+                    return Ok(buffer(&text));
+                }
+            }
+        }
+        let quoted = serde_json::Value::from(all).to_string();
+        Ok(buffer(&format!(r#"{{"content":[],"answers":{quoted}}}"#)))
+    }
+}
+
+/// What a server of the stateless era does: it asks by its result.
+fn ask_stateless(params: Json<'_>, caller: &Caller) -> Result<JsonBuf, CallError> {
+    assert_eq!(caller.inputs, Inputs::PassOn, "the port would have been asked");
+    let state = params.get("requestState").and_then(Json::string);
+    match (state.as_deref(), params.get("inputResponses")) {
+        (None, _) => Ok(buffer(
+            r#"{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}},"requestState":"own \u00e9"}"#,
+        )),
+        (Some("own é"), Some(answers)) => {
+            Ok(buffer(&format!(r#"{{"content":[],"got":{}}}"#, answers.as_str())))
+        }
+        (state, _) => Err(RpcError::new(-32602, &format!("bad state {state:?}")).into()),
+    }
+}

@@ -1,0 +1,12 @@
+//! The endpoint over real sockets and pipes, on the real registry and router, with scripted servers
+//! behind them.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken assumption must stop the test")]
+
+mod bridge;
+mod changes;
+mod doors;
+mod kit;
+mod rules;
+mod sessions;
+mod streams;
