@@ -61,6 +61,14 @@ pub(crate) fn take_turn() -> Result<Option<File>> {
     Ok(Some(open().with_context(|| format!("cannot lock {}", place.display()))?))
 }
 
+/// The URL of a database for the tests of the store, where somebody gives one.
+pub(crate) const TEST_POSTGRES: &str = "SWITCHBOARD_TEST_POSTGRES";
+
+/// Whether somebody gives one.
+pub(crate) fn has_test_postgres() -> bool {
+    variable(TEST_POSTGRES).is_some()
+}
+
 fn on_ci() -> bool {
     variable("CI").is_some_and(|value| value != "false" && value != "0")
 }

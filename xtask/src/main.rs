@@ -6,6 +6,7 @@ mod codegen;
 mod conformance;
 mod environment;
 mod fuzz;
+mod postgres;
 mod process;
 mod prove;
 mod say;

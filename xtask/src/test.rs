@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, run as execute};
 use crate::say::{self, Outcome, Row, Stopwatch};
-use crate::{codegen, conformance, environment, testware, tidy, tools};
+use crate::{codegen, conformance, environment, postgres, testware, tidy, tools};
 
 /// Which steps to run.
 #[derive(clap::Args)]
@@ -83,7 +83,7 @@ impl Step {
             Self::Deny => "licences, banned crates and sources",
             Self::Tidy => "the invariants of the house",
             Self::Codegen => "generated files are up to date",
-            Self::Tools => "servers, clients and a browser that the tests run",
+            Self::Tools => "servers, clients, a browser and a database that the tests run",
             Self::Nextest => "the tests",
             Self::Conformance => "the official conformance suite",
             Self::Doctests => "the examples in the documentation",
@@ -128,7 +128,7 @@ impl Step {
             Self::Deny => deny(),
             Self::Tidy => tidy::run(),
             Self::Codegen => codegen::check(),
-            Self::Tools => testware::install(),
+            Self::Tools => testware::install().and_then(|()| postgres::install()),
             Self::Nextest => {
                 let mut command = tools::NEXTEST.command()?;
                 command.args(["run", "--workspace", "--locked"]);

@@ -75,6 +75,11 @@ impl Access {
         self.0.people.load().agents.get(id).cloned()
     }
 
+    /// Every agent that the store declares.
+    pub fn agents(&self) -> Vec<Arc<Agent>> {
+        self.0.people.load().agents.values().cloned().collect()
+    }
+
     /// The person of this id.
     pub fn user(&self, id: &UserId) -> Option<Arc<User>> {
         self.0.people.load().users.get(id).cloned()

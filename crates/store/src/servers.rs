@@ -62,6 +62,12 @@ pub struct CommandApproval {
     pub at: SystemTime,
 }
 
+#[derive(Clone, Copy)]
+enum Power {
+    On,
+    Off,
+}
+
 /// Servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Servers<'a>(pub(crate) &'a Store);
@@ -123,12 +129,12 @@ impl<'a> Servers<'a> {
 
     /// Lets it run.
     pub async fn enable(self, key: &ServerKey, by: &Actor) -> Result<ServerRow> {
-        self.switch(key, true, "server.enable", by).await
+        self.switch(key, Power::On, by).await
     }
 
     /// Stops it.
     pub async fn disable(self, key: &ServerKey, by: &Actor) -> Result<ServerRow> {
-        self.switch(key, false, "server.disable", by).await
+        self.switch(key, Power::Off, by).await
     }
 
     /// An administrator saw the command line with this hash and lets it run. If it is another one
@@ -199,13 +205,11 @@ impl<'a> Servers<'a> {
         Ok(self.list().await?.into_iter().map(|row| (row.key, row.spec)).collect())
     }
 
-    async fn switch(
-        self,
-        key: &ServerKey,
-        enabled: bool,
-        action: &'static str,
-        by: &Actor,
-    ) -> Result<ServerRow> {
+    async fn switch(self, key: &ServerKey, power: Power, by: &Actor) -> Result<ServerRow> {
+        let (enabled, action) = match power {
+            Power::On => (true, "server.enable"),
+            Power::Off => (false, "server.disable"),
+        };
         let mut change = Change::begin(self.0).await?;
         let id = lock(&mut change.tx, key, None).await?;
         let mut spec = (*self.row(&mut change.tx, &id).await?.spec).clone();

@@ -126,6 +126,8 @@ impl SignIn<'_> {
     ) -> Result<NewSession> {
         let id = random::secret("sws_")?;
         let (now, expires_at) = (self.0.now(), self.0.now() + lasting);
+        let over = sql("DELETE FROM sessions WHERE expires_at <= $1").bind(now);
+        over.run(&mut change.tx).await?;
         let query = sql("INSERT INTO sessions (hash, user_id, created_at, expires_at)
              VALUES ($1, $2, $3, $4)");
         let query = query.bind(&random::hash(id.expose())).bind(user.as_str());

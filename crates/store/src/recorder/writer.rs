@@ -22,6 +22,7 @@ use crate::usage;
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 const REMARK: Duration = Duration::from_secs(10);
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 
 pub(super) struct Writer {
     store: Store,
@@ -46,6 +47,9 @@ impl Writer {
         mut records: mpsc::Receiver<Record>,
         (end, give_up): (CancellationToken, CancellationToken),
     ) {
+        if let Err(error) = self.forget_old_instances().await {
+            tracing::debug!(%error, "what earlier instances left is forgotten next time");
+        }
         let size = self.options.batch.max(1);
         let mut batch = Vec::with_capacity(size);
         loop {
@@ -80,6 +84,14 @@ impl Writer {
         if self.tally.dropped.load(Ordering::Relaxed) > self.said {
             let _ = self.write(&nothing).await;
         }
+    }
+
+    /// Nobody tries a batch of last week again.
+    async fn forget_old_instances(&self) -> Result<()> {
+        let limit = self.store.now().checked_sub(WEEK);
+        let mut tx = self.store.db().begin().await?;
+        sql("DELETE FROM batches WHERE at < $1").bind(limit).run(&mut tx).await?;
+        tx.commit().await
     }
 
     /// Waits for more, until the batch is full or its time is over.

@@ -143,15 +143,23 @@ enum StoredAuth {
     Oauth { scopes: Vec<String>, client_id: Option<String>, client_secret: Option<Value> },
 }
 
+/// Where a part of the declaration goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    IntoTheRow,
+    IntoTheVault,
+}
+
+impl Goes {
+    fn by(secret: bool) -> Self {
+        if secret { Self::IntoTheVault } else { Self::IntoTheRow }
+    }
+}
+
 /// Puts a template into the row, or what is secret into the vault and a mark into the row.
-fn put(
-    secrets: &mut Map<String, Value>,
-    place: String,
-    secret: bool,
-    template: &Template,
-) -> Value {
+fn put(secrets: &mut Map<String, Value>, place: String, goes: Goes, template: &Template) -> Value {
     let written = template::write(template);
-    if !secret {
+    if goes == Goes::IntoTheRow {
         return written;
     }
     secrets.insert(place.clone(), written);
@@ -159,7 +167,7 @@ fn put(
 }
 
 fn put_secret(secrets: &mut Map<String, Value>, place: String, template: &SecretTemplate) -> Value {
-    put(secrets, place, is_secret(template), template.expose())
+    put(secrets, place, Goes::by(is_secret(template)), template.expose())
 }
 
 fn take(secrets: &Map<String, Value>, value: &Value) -> Result<Template> {
@@ -212,13 +220,13 @@ impl Stored {
 
     fn put_stdio(&mut self, stdio: &StdioSpec, secrets: &mut Map<String, Value>) {
         let command = stdio.command.source();
-        let secret = word_looks_secret(None, &command);
-        self.command = put(secrets, "command".to_owned(), secret, &stdio.command);
+        let goes = Goes::by(word_looks_secret(None, &command));
+        self.command = put(secrets, "command".to_owned(), goes, &stdio.command);
         let mut before = command;
         for (at, word) in stdio.args.iter().enumerate() {
             let source = word.source();
-            let secret = word_looks_secret(Some(&before), &source);
-            self.args.push(put(secrets, format!("args/{at}"), secret, word));
+            let goes = Goes::by(word_looks_secret(Some(&before), &source));
+            self.args.push(put(secrets, format!("args/{at}"), goes, word));
             before = source;
         }
         for (name, value) in &stdio.env {
@@ -230,8 +238,8 @@ impl Stored {
     }
 
     fn put_http(&mut self, http: &HttpSpec, secrets: &mut Map<String, Value>) {
-        let secret = url_looks_secret(&http.url.source());
-        self.url = put(secrets, "url".to_owned(), secret, &http.url);
+        let goes = Goes::by(url_looks_secret(&http.url.source()));
+        self.url = put(secrets, "url".to_owned(), goes, &http.url);
         for (name, value) in &http.headers {
             self.headers
                 .insert(name.clone(), put_secret(secrets, format!("headers/{name}"), value));
@@ -246,31 +254,31 @@ impl Stored {
             list.iter().map(glob).collect::<Result<Vec<_>>>()
         };
         let ms = Duration::from_millis;
-        Ok(ServerSpec {
-            name: name.clone(),
-            transport,
-            auth: read_auth(&self.auth, secrets)?,
-            enabled: self.enabled,
-            tools: ToolFilter { allow: globs(&self.allow)?, deny: globs(&self.deny)? },
-            description: self.description,
-            category: self.category,
-            timing: Timing {
-                connect: ms(self.connect_ms),
-                call: ms(self.call_ms),
-                call_total: ms(self.call_total_ms),
-                health_interval: ms(self.health_interval_ms),
-                stop_grace: ms(self.stop_grace_ms),
-                idle: self.idle_ms.map(ms),
-            },
-            limits: Limits {
-                max_in_flight: self.max_in_flight,
-                max_output: self.max_output,
-                log_buffer: self.log_buffer,
-            },
-            start: if self.lazy { Start::Lazy } else { Start::Eager },
-            sensitive: self.sensitive,
-            trust_hints: self.trust_hints,
-        })
+        // What the store declares was declared by somebody: whatever else a server can be to the
+        // hub stays at its default.
+        let mut spec = ServerSpec::new(name.clone(), transport);
+        spec.auth = read_auth(&self.auth, secrets)?;
+        spec.enabled = self.enabled;
+        spec.tools = ToolFilter { allow: globs(&self.allow)?, deny: globs(&self.deny)? };
+        spec.timing = Timing {
+            connect: ms(self.connect_ms),
+            call: ms(self.call_ms),
+            call_total: ms(self.call_total_ms),
+            health_interval: ms(self.health_interval_ms),
+            stop_grace: ms(self.stop_grace_ms),
+            idle: self.idle_ms.map(ms),
+        };
+        spec.limits = Limits {
+            max_in_flight: self.max_in_flight,
+            max_output: self.max_output,
+            log_buffer: self.log_buffer,
+        };
+        spec.start = if self.lazy { Start::Lazy } else { Start::Eager };
+        spec.sensitive = self.sensitive;
+        spec.trust_hints = self.trust_hints;
+        spec.description = self.description;
+        spec.category = self.category;
+        Ok(spec)
     }
 
     fn transport(&self, secrets: &Map<String, Value>) -> Result<Transport> {

@@ -1,6 +1,9 @@
 //! The master key and where it is kept: a file of its own, a value handed in, the keyring of the
 //! operating system. Never in the database.
 
+#[cfg(feature = "keyring")]
+mod keyring;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -12,6 +12,8 @@ mod kit;
 
 mod audit;
 mod canary;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod kill;
 mod open;
 mod people;
