@@ -8,6 +8,7 @@
     reason = "it is test code, in which a broken assumption must stop the test"
 )]
 
+pub mod clients;
 pub mod clock;
 pub mod data;
 pub mod examples;

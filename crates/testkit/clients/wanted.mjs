@@ -1,0 +1,26 @@
+// What every Node client here is asked to do. Never talks to a server.
+import { parseArgs } from 'node:util';
+
+export function wanted(modes) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      token: { type: 'string' },
+      mode: { type: 'string', default: modes[0] },
+      tool: { type: 'string', default: 'test_simple_text' },
+      ask: { type: 'string', default: 'test_input_required_result_elicitation' },
+      uri: { type: 'string', default: 'test://static-text' },
+      prompt: { type: 'string', default: 'test_simple_prompt' },
+      npm: { type: 'string' },
+      node: { type: 'string' },
+    },
+  });
+  if (positionals.length !== 1) throw new Error('one URL, please');
+  if (!modes.includes(values.mode)) throw new Error(`modes: ${modes.join(', ')}`);
+  const headers = values.token ? { Authorization: `Bearer ${values.token}` } : {};
+  return { url: positionals[0], headers, ...values };
+}
+
+export function report(seen) {
+  console.log(JSON.stringify(seen));
+}

@@ -1,0 +1,49 @@
+"""What every Python client here is asked to do, and the line it prints. Never talks to a server."""
+
+import argparse
+import json
+
+
+def arguments(modes):
+    """The command line: where, as whom, how, and the names of what to use."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("url")
+    parser.add_argument("--token", help="bearer token; without it none is sent")
+    parser.add_argument("--mode", choices=modes, default=modes[0])
+    parser.add_argument("--tool", default="test_simple_text")
+    parser.add_argument("--ask", default="test_input_required_result_elicitation")
+    parser.add_argument("--uri", default="test://static-text")
+    parser.add_argument("--prompt", default="test_simple_prompt")
+    parser.add_argument("--npm", help="the folder in which the npm packages are installed")
+    parser.add_argument("--node", help="the Node that runs them")
+    return parser.parse_args()
+
+
+def headers(token):
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def report(**seen):
+    """One line of JSON: revision, tools, resources, prompts, call, asked, read, prompt."""
+    print(json.dumps(seen), flush=True)
+
+
+async def see(session, wanted, revision):
+    """Lists, calls, reads and gets, through anything with the methods of a `ClientSession`."""
+    tools = await session.list_tools()
+    resources = await session.list_resources()
+    prompts = await session.list_prompts()
+    call = await session.call_tool(wanted.tool, {})
+    asked = await session.call_tool(wanted.ask, {})
+    read = await session.read_resource(wanted.uri)
+    prompt = await session.get_prompt(wanted.prompt)
+    report(
+        revision=revision,
+        tools=[tool.name for tool in tools.tools],
+        resources=[str(resource.uri) for resource in resources.resources],
+        prompts=[prompt.name for prompt in prompts.prompts],
+        call=call.content[0].text,
+        asked=asked.content[0].text,
+        read=read.contents[0].text,
+        prompt=prompt.messages[0].content.text,
+    )
