@@ -12,6 +12,7 @@ suite! {
     an_act_and_its_row_stand_or_fall_together,
     pages_follow_the_filters,
     tampering_is_found_and_named,
+    a_chain_written_anew_is_not_the_one_that_was_vouched_for,
     a_log_put_back_to_an_earlier_state_is_told_by_its_head,
     retention_keeps_the_rest_verifiable,
 }
@@ -204,6 +205,22 @@ async fn restore(world: &World, tables: [&'static str; 4]) {
             ))
             .await;
     }
+}
+
+/// Every hash fits, but the head was sealed for another chain.
+async fn a_chain_written_anew_is_not_the_one_that_was_vouched_for(world: World) {
+    let store = world.open().await;
+    write(&store, &world, 6).await;
+    let saved = save(&world.address).await;
+    write(&store, &world, 6).await;
+    world.raw("CREATE TABLE right_sealed AS SELECT * FROM sealed").await;
+    restore(&world, saved).await;
+    world.clock.advance(Duration::from_secs(1));
+    write(&store, &world, 6).await;
+    world.raw("DELETE FROM sealed; INSERT INTO sealed SELECT * FROM right_sealed").await;
+    let verdict = store.audit().verify().await.unwrap();
+    assert_eq!(verdict, Verdict::Broken(Violation::Forged { seq: 12 }));
+    store.close().await.unwrap();
 }
 
 async fn a_log_put_back_to_an_earlier_state_is_told_by_its_head(world: World) {
