@@ -14,12 +14,20 @@ pub(crate) struct Args {
     name: Option<String>,
 }
 
-const BENCHMARKS: &[Benchmark] = &[Benchmark {
-    name: "config",
-    description: "1,000 servers: parse, merge, check and diff, as a ratio to starting `true` ten times",
-    package: "switchboard-config",
-    target: "thousand",
-}];
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark {
+        name: "config",
+        description: "1,000 servers: parse, merge, check and diff, as a ratio to starting `true` ten times",
+        package: "switchboard-config",
+        target: "thousand",
+    },
+    Benchmark {
+        name: "upstream",
+        description: "calls over stdio and HTTP, as a ratio to a bare loop on the same wire; idle memory; 100 servers",
+        package: "switchboard-upstream",
+        target: "calls",
+    },
+];
 
 struct Benchmark {
     name: &'static str,
