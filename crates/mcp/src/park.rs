@@ -267,7 +267,7 @@ impl Inner {
 }
 
 /// The requests that may be answered with `input_required`.
-fn asks_back(name: &str) -> bool {
+pub(crate) fn asks_back(name: &str) -> bool {
     matches!(name, method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ)
 }
 

@@ -20,9 +20,19 @@ use crate::session::{Input, Session};
 pub(crate) struct Port {
     pub(crate) out: Arc<Outbox>,
     pub(crate) speech: Speech,
+    asking: Asking,
     /// How long the client may take to answer.
     patience: Duration,
     state: Mutex<State>,
+}
+
+/// Whether servers may ask anything during this call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// They may.
+    Allowed,
+    /// They may not.
+    Refused,
 }
 
 /// How the client is spoken to.
@@ -77,8 +87,13 @@ pub(crate) enum Event {
 }
 
 impl Port {
-    pub(crate) fn new(out: Arc<Outbox>, speech: Speech, patience: Duration) -> Self {
-        Self { out, speech, patience, state: Mutex::default() }
+    pub(crate) fn new(
+        out: Arc<Outbox>,
+        speech: Speech,
+        asking: Asking,
+        patience: Duration,
+    ) -> Self {
+        Self { out, speech, asking, patience, state: Mutex::default() }
     }
 
     fn abilities(&self) -> Option<&Capabilities> {
@@ -216,7 +231,8 @@ impl ClientPort for Port {
     ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
         Box::pin(async move {
             let known = [method::ELICIT, method::CREATE_MESSAGE, method::ROOTS_LIST];
-            let Some(asked) = known.into_iter().find(|known| *known == asked) else {
+            let asked = known.into_iter().find(|known| *known == asked);
+            let Some(asked) = asked.filter(|_| self.asking == Asking::Allowed) else {
                 return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found"));
             };
             if let Some(needed) = self.lacks(asked, params.as_ref()) {

@@ -14,7 +14,8 @@ use switchboard_wire::{Era, IdBuf, Json, JsonBuf, meta};
 
 use crate::endpoint::Inner;
 use crate::outbox::Outbox;
-use crate::port::{Event, Port, Speech};
+use crate::park;
+use crate::port::{Asking, Event, Port, Speech};
 use crate::reply::{self, Reply};
 
 /// Who asks, what they see, and how they are spoken to.
@@ -56,7 +57,13 @@ impl Running {
         params: JsonBuf,
         out: Arc<Outbox>,
     ) -> Self {
-        let port = Arc::new(Port::new(out, asker.speech.clone(), inner.limits.input));
+        let asking = match asker.era() {
+            // The era has no way to ask while anything else is answered.
+            Era::Stateless if !park::asks_back(method) => Asking::Refused,
+            Era::Stateless | Era::Session => Asking::Allowed,
+        };
+        let speech = asker.speech.clone();
+        let port = Arc::new(Port::new(out, speech, asking, inner.limits.input));
         let inputs = match asker.era() {
             Era::Session => Inputs::Ask,
             Era::Stateless => Inputs::PassOn,

@@ -9,6 +9,10 @@ use crate::seal;
 
 /// Streams of calls that are over and may be asked for again.
 const FINISHED: usize = 8;
+/// For how many sweeps one is kept that was read to its end.
+const READ: u8 = 4;
+/// For how many sweeps one is kept whose answer nobody has.
+const UNREAD: u8 = 20;
 
 /// The streams of a session.
 pub(crate) struct Streams {
@@ -18,7 +22,15 @@ pub(crate) struct Streams {
     own: Option<Arc<Outbox>>,
     calls: Vec<(u64, Arc<Outbox>)>,
     /// Oldest first.
-    finished: Vec<(u64, Arc<Outbox>)>,
+    finished: Vec<Finished>,
+}
+
+/// The stream of a call that is over.
+struct Finished {
+    stream: u64,
+    outbox: Arc<Outbox>,
+    /// In sweeps.
+    age: u8,
 }
 
 /// Which message of which stream: what clients give back as `Last-Event-ID`.
@@ -64,17 +76,27 @@ impl Streams {
     /// not read to its end before those that were.
     pub(crate) fn finish(&mut self, stream: u64, room: usize) {
         let Some(at) = self.calls.iter().position(|(number, _)| *number == stream) else { return };
-        self.finished.push(self.calls.swap_remove(at));
-        let bytes =
-            |all: &[(u64, Arc<Outbox>)]| all.iter().map(|(_, one)| one.bytes()).sum::<usize>();
-        while self.finished.len() > FINISHED || bytes(&self.finished) > room {
-            let read = self.finished.iter().position(|(_, outbox)| outbox.is_read());
-            match read {
+        let (stream, outbox) = self.calls.swap_remove(at);
+        self.finished.push(Finished { stream, outbox, age: 0 });
+        while self.finished.len() > FINISHED || self.kept() > room {
+            match self.finished.iter().position(|one| one.outbox.is_read()) {
                 Some(at) => self.finished.remove(at),
                 None if self.finished.len() > 1 => self.finished.remove(0),
                 None => return,
             };
         }
+    }
+
+    /// Time passes: what nobody came back for goes.
+    pub(crate) fn age(&mut self) {
+        self.finished.retain_mut(|one| {
+            one.age = one.age.saturating_add(1);
+            one.age <= if one.outbox.is_read() { READ } else { UNREAD }
+        });
+    }
+
+    fn kept(&self) -> usize {
+        self.finished.iter().map(|one| one.outbox.bytes()).sum()
     }
 
     /// The stream of an event, if it is still there.
@@ -85,8 +107,10 @@ impl Streams {
         if event.stream == 0 {
             return self.own.clone();
         }
-        let mut all = self.calls.iter().chain(&self.finished);
-        all.find(|(number, _)| *number == event.stream).map(|(_, outbox)| outbox.clone())
+        let calls = self.calls.iter().map(|(stream, outbox)| (*stream, outbox));
+        let finished = self.finished.iter().map(|one| (one.stream, &one.outbox));
+        let mut all = calls.chain(finished);
+        all.find(|(stream, _)| *stream == event.stream).map(|(_, outbox)| outbox.clone())
     }
 
     /// Which life of the session this is.
@@ -100,7 +124,7 @@ impl Streams {
     }
 
     pub(crate) fn end(self) {
-        for (_, outbox) in self.calls.into_iter().chain(self.finished) {
+        for (_, outbox) in self.calls {
             outbox.end();
         }
         if let Some(own) = self.own {

@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use switchboard_core::port::Who;
-use switchboard_model::Clock;
+use switchboard_model::{AgentId, Clock, UserId};
 
-use super::{Hello, Session, token};
+use super::{Hello, Session, Streams, token};
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::options::Limits;
@@ -28,12 +28,69 @@ pub(crate) struct Sessions {
     clock: Arc<dyn Clock>,
     start: Instant,
     limits: Limits,
-    held: RwLock<HashMap<Tail, Arc<Session>>>,
+    held: RwLock<Held>,
     ended: Mutex<Ended>,
 }
 
 /// The end of an id, which is its authentication tag: as good as random, and short to hash.
 type Tail = [u8; 16];
+
+#[derive(Default)]
+struct Held {
+    rows: HashMap<Tail, Arc<Session>>,
+    /// How many each caller has.
+    each: HashMap<Owner, usize>,
+}
+
+/// Who a session belongs to, whatever else is known of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Owner(Option<AgentId>, Option<UserId>);
+
+impl Owner {
+    fn of(who: &Who) -> Self {
+        Self(who.agent.clone(), who.user.clone())
+    }
+}
+
+impl Held {
+    fn insert(&mut self, tail: Tail, session: Arc<Session>) {
+        *self.each.entry(Owner::of(&session.principal.who)).or_default() += 1;
+        self.rows.insert(tail, session);
+    }
+
+    fn remove(&mut self, tail: &Tail) {
+        let Some(session) = self.rows.remove(tail) else { return };
+        let owner = Owner::of(&session.principal.who);
+        if let Some(count) = self.each.get_mut(&owner) {
+            *count -= 1;
+            if *count == 0 {
+                self.each.remove(&owner);
+            }
+        }
+    }
+
+    fn count(&self, who: &Who) -> usize {
+        self.each.get(&Owner::of(who)).copied().unwrap_or_default()
+    }
+
+    /// Lets go of those that were idle longest: a sixteenth of them, so that it is not done every
+    /// time.
+    fn make_room(&mut self, of: Option<&Who>) -> Result<(), Full> {
+        let fits = |session: &Session| of.is_none_or(|who| is_same(&session.principal.who, who));
+        let idle = self.rows.iter().filter(|(_, session)| fits(session) && !session.is_busy());
+        let mut idle: Vec<(u64, Tail)> =
+            idle.map(|(tail, session)| (session.used.load(Ordering::Relaxed), *tail)).collect();
+        if idle.is_empty() {
+            return Err(Full);
+        }
+        let some = idle.len().div_ceil(16);
+        idle.sort_unstable();
+        for (_, tail) in idle.into_iter().take(some) {
+            self.remove(&tail);
+        }
+        Ok(())
+    }
+}
 
 #[derive(Default)]
 struct Ended {
@@ -71,7 +128,7 @@ impl Sessions {
         door: &Door,
     ) -> Option<Arc<Session>> {
         let tail = tail(id)?;
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner).get(&tail).cloned();
+        let held = self.read().rows.get(&tail).cloned();
         match held {
             Some(session) => {
                 let theirs = is_same(&session.principal.who, &principal.who);
@@ -109,18 +166,25 @@ impl Sessions {
         let idle = |session: &Arc<Session>| {
             now.saturating_sub(session.used.load(Ordering::Relaxed)) > limit && !session.is_busy()
         };
+        for session in self.all() {
+            session.streams(Streams::age);
+        }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        held.retain(|_, session| !idle(session));
+        let old: Vec<Tail> =
+            held.rows.iter().filter(|(_, session)| idle(session)).map(|(tail, _)| *tail).collect();
+        for tail in old {
+            held.remove(&tail);
+        }
     }
 
     /// How many are held.
     pub(crate) fn count(&self) -> usize {
-        self.held.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.read().rows.len()
     }
 
     /// All that are held.
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
-        self.held.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.read().rows.values().cloned().collect()
     }
 
     fn take_over(
@@ -142,24 +206,23 @@ impl Sessions {
         let tail = tail(&session.id).ok_or(Full)?;
         self.touch(&session);
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(other) = held.get(&tail) {
+        if let Some(other) = held.rows.get(&tail) {
             return Ok(other.clone());
         }
         let who = &session.principal.who;
-        // Counting costs a walk, so it waits until the number in all makes it possible.
-        let each = self.limits.sessions_each;
-        let theirs = |held: &HashMap<Tail, Arc<Session>>| {
-            held.values().filter(|other| is_same(&other.principal.who, who)).count()
-        };
-        if held.len() >= each && theirs(&held) >= each {
-            make_room(&mut held, Some(who))?;
+        if held.count(who) >= self.limits.sessions_each {
+            held.make_room(Some(who))?;
         }
-        if held.len() >= self.limits.sessions {
-            make_room(&mut held, None)?;
+        if held.rows.len() >= self.limits.sessions {
+            held.make_room(None)?;
         }
         let session = Arc::new(session);
         held.insert(tail, session.clone());
         Ok(session)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Held> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn touch(&self, session: &Session) {
@@ -169,23 +232,6 @@ impl Sessions {
     fn now(&self) -> u64 {
         millis(self.clock.monotonic().saturating_duration_since(self.start))
     }
-}
-
-/// Lets go of those that were idle longest: a sixteenth of them, so that it is not done every time.
-fn make_room(held: &mut HashMap<Tail, Arc<Session>>, of: Option<&Who>) -> Result<(), Full> {
-    let fits = |session: &Session| of.is_none_or(|who| is_same(&session.principal.who, who));
-    let idle = held.iter().filter(|(_, session)| fits(session) && !session.is_busy());
-    let mut idle: Vec<(u64, Tail)> =
-        idle.map(|(tail, session)| (session.used.load(Ordering::Relaxed), *tail)).collect();
-    if idle.is_empty() {
-        return Err(Full);
-    }
-    let some = idle.len().div_ceil(16);
-    idle.sort_unstable();
-    for (_, tail) in idle.into_iter().take(some) {
-        held.remove(&tail);
-    }
-    Ok(())
 }
 
 fn is_same(one: &Who, other: &Who) -> bool {

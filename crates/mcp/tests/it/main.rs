@@ -6,7 +6,11 @@
 mod bridge;
 mod changes;
 mod doors;
+mod hostile;
 mod kit;
+mod legacy;
+mod limits;
+mod pipes;
 mod rules;
 mod sessions;
 mod streams;

@@ -1,0 +1,152 @@
+//! Whatever is sent: no panic, no 5xx, an answer, and the endpoint still serves.
+
+use fastrand::Rng;
+use serde_json::json;
+use switchboard_testkit::{data::repetitions, hostile};
+
+use crate::kit::{Client, Hub, call, request, stateless};
+
+/// Sends it in every way; nothing may break.
+async fn check(clients: &[Client], what: &str, body: &[u8]) {
+    for client in clients {
+        let answer = client.send("POST", body).await;
+        assert!(answer.status < 500, "{what}: {}", answer.status);
+    }
+}
+
+async fn clients(hub: &Hub) -> Vec<Client> {
+    let client = hub.client("token-cto");
+    vec![
+        client.clone(),
+        client.clone().initialized("2025-03-26", json!({"elicitation": {}})).await,
+        client.clone().with("mcp-protocol-version", "2026-07-28").with("mcp-method", "tools/call"),
+    ]
+}
+
+async fn still_serves(hub: &Hub) {
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let answer = client.post(&call(1, "alpha__echo", json!({}))).await.json().await;
+    assert!(answer["result"].is_object());
+}
+
+#[tokio::test]
+async fn hostile_texts() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    for input in hostile::small() {
+        check(&clients, &input.name, &input.bytes).await;
+    }
+    // Each as a value inside of a good message.
+    for key in hostile::KEYS {
+        for member in ["id", "method", "params"] {
+            let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "alpha__echo"}});
+            message[member] = key.into();
+            check(&clients, key, message.to_string().as_bytes()).await;
+        }
+        let mut params = json!({"name": key, "uri": key, "cursor": key, "requestState": key, "inputResponses": {key: key}, "arguments": {key: key}});
+        params["_meta"] = stateless(json!({key: key}));
+        for method in [
+            "tools/call",
+            "resources/read",
+            "prompts/get",
+            "tools/list",
+            "tasks/get",
+            "completion/complete",
+            "resources/subscribe",
+        ] {
+            let message = request(1, method, params.clone());
+            check(&clients, key, message.as_bytes()).await;
+            let encoded = switchboard_wire::header::encode(key).into_owned();
+            let modern = clients[2].clone().with("mcp-method", method);
+            let modern =
+                if encoded.is_empty() { modern } else { modern.with("mcp-name", &encoded) };
+            check(&[modern], key, message.as_bytes()).await;
+        }
+    }
+    still_serves(&hub).await;
+}
+
+#[tokio::test]
+async fn deep_and_wide() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    let deep = "[".repeat(100_000);
+    let objects = r#"{"a":"#.repeat(100_000);
+    let wide = format!("[{}]", vec!["1"; 100_000].join(","));
+    let batch =
+        format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; 10_000].join(","));
+    for (what, body) in [("deep", deep), ("objects", objects), ("wide", wide), ("batch", batch)] {
+        check(&clients, what, body.as_bytes()).await;
+    }
+    still_serves(&hub).await;
+}
+
+#[tokio::test]
+async fn prove_bent_messages_break_nothing() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    let mut params = json!({"name": "alpha__raw", "arguments": {"a": [1, "x", null]}});
+    let session = request(7, "tools/call", params.clone());
+    params["_meta"] = stateless(json!({"elicitation": {}}));
+    let seeds =
+        [session, request(8, "tools/call", params), request(9, "resources/list", json!({}))];
+    let mut random = Rng::with_seed(20_261_116);
+    for round in 0..repetitions(3_000) {
+        let mut bytes = seeds[round as usize % seeds.len()].clone().into_bytes();
+        for _ in 0..random.usize(1..6) {
+            let at = random.usize(..bytes.len().max(1));
+            if at >= bytes.len() {
+                break;
+            }
+            match random.u8(..4) {
+                0 => bytes[at] = random.u8(..),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, *random.choice(b"{}[]\",:\\0ae").unwrap_or(&b'0')),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        check(&clients[round as usize % 3..][..1], "bent", &bytes).await;
+    }
+    still_serves(&hub).await;
+}
+
+#[tokio::test]
+async fn prove_random_headers_break_nothing() {
+    let hub = Hub::start().await;
+    let good = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let names = [
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "mcp-method",
+        "mcp-name",
+        "last-event-id",
+        "accept",
+        "content-type",
+        "origin",
+        "mcp-param-region",
+    ];
+    let mut random = Rng::with_seed(20_261_117);
+    let mut params = json!({"name": "alpha__mirrored", "arguments": {"region": "eu"}});
+    params["_meta"] = stateless(json!({}));
+    let body = request(1, "tools/call", params);
+    for _ in 0..repetitions(2_000) {
+        let mut client = good.clone();
+        for _ in 0..random.usize(1..4) {
+            let length = random.usize(1..60);
+            let value: String = (0..length).map(|_| random.char('!'..='~')).collect();
+            client = client.with(names[random.usize(..names.len())], &value);
+        }
+        for method in ["POST", "GET", "DELETE"] {
+            if method == "DELETE"
+                && client.headers.iter().any(|(_, value)| {
+                    good.headers.iter().any(|(name, id)| name == "mcp-session-id" && id == value)
+                })
+            {
+                continue;
+            }
+            let answer = client.send(method, body.as_bytes()).await;
+            assert!(answer.status < 500, "{method}: {}", answer.status);
+        }
+    }
+    still_serves(&hub).await;
+}

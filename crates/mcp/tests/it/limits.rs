@@ -1,0 +1,115 @@
+//! How much is taken: bodies, headers, depth, time, calls; and what a session costs.
+
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_testkit::data::repetitions;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::kit::{Answer, Hub, call, request, until};
+
+#[tokio::test]
+async fn bodies_and_headers_are_bounded() {
+    let hub = Hub::with(|options| {
+        options.limits.message.max_bytes = 10_000;
+        options.limits.headers = 5_000;
+    })
+    .await;
+    let client = hub.client("token-cto").initialized("2025-03-26", json!({})).await;
+    let padded =
+        |size| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","x":"{}"}}"#, "x".repeat(size));
+    assert_eq!(client.post(&padded(9_000)).await.status, 200);
+    assert_eq!(client.post(&padded(20_000)).await.status, 413);
+    let large = client.clone().with("x-large", &"x".repeat(6_000));
+    assert_eq!(large.post(&padded(10)).await.status, 431);
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","x":{}{}}}"#,
+        "[".repeat(500),
+        "]".repeat(500)
+    );
+    assert_eq!(client.post(&deep).await.status, 400);
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let batch = format!("[{}]", vec![ping; 200].join(","));
+    assert_eq!(client.post(&batch).await.status, 400);
+    // In chunks, nothing is said of the size beforehand.
+    let mut stream = TcpStream::connect(hub.address).await.unwrap();
+    let head = client.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head: String = head.collect();
+    let head = format!("POST /mcp HTTP/1.1\r\n{head}transfer-encoding: chunked\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for _ in 0..20 {
+        let _ = stream.write_all(format!("3e8\r\n{}\r\n", " ".repeat(1000)).as_bytes()).await;
+    }
+    assert_eq!(Answer::read(stream).await.status, 413);
+}
+
+#[tokio::test]
+async fn slow_senders_are_not_waited_for() {
+    let hub = Hub::with(|options| options.limits.read = Duration::from_millis(100)).await;
+    let client = hub.client("token-cto");
+    let head: String =
+        client.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let mut stream = TcpStream::connect(hub.address).await.unwrap();
+    let head = format!("POST /mcp HTTP/1.1\r\n{head}content-length: 100\r\n\r\n{{\"json");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    assert_eq!(Answer::read(stream).await.status, 408);
+}
+
+#[tokio::test]
+async fn calls_of_a_session_are_bounded() {
+    let hub = Hub::with(|options| options.limits.calls = 3).await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let waits: Vec<_> = (0..3)
+        .map(|id| {
+            let (client, body) = (client.clone(), call(id, "alpha__wait", json!({})));
+            async move { client.post(&body).await.json().await }
+        })
+        .collect();
+    let rest = async {
+        until("three begin", || hub.servers.count(&hub.servers.begun) == 3).await;
+        let answer = client.post(&call(9, "alpha__wait", json!({}))).await.json().await;
+        assert!(answer["error"]["message"].as_str().unwrap().contains("too many"), "{answer}");
+        for _ in 0..3 {
+            hub.servers.release.notify_one();
+            tokio::task::yield_now().await;
+        }
+        hub.servers.release.notify_waiters();
+    };
+    let [a, b, c] = <[_; 3]>::try_from(waits).unwrap_or_else(|_| panic!("three"));
+    let (a, b, c, ()) = tokio::join!(a, b, c, rest);
+    for answer in [a, b, c] {
+        assert_eq!(answer["result"]["content"][0]["text"], "done");
+    }
+    let answer = client.post(&call(10, "alpha__echo", json!({}))).await.json().await;
+    assert!(answer["result"].is_object());
+}
+
+/// Bytes of memory that the process has.
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(text.split(' ').nth(1)?.parse::<u64>().ok()? * 4096)
+}
+
+#[tokio::test]
+async fn prove_an_open_session_is_cheap() {
+    let hub = Hub::start().await;
+    let abilities = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {"listChanged": true}});
+    for _ in 0..100 {
+        hub.client("token-cto").initialized("2025-11-25", abilities.clone()).await;
+    }
+    let (before, count) = (resident(), u64::from(repetitions(5_000)));
+    let mut last = None;
+    for _ in 0..count {
+        let client = hub.client("token-cto").initialized("2025-11-25", abilities.clone()).await;
+        client.post(&request(1, "tools/list", json!({}))).await;
+        last = Some(client);
+    }
+    assert_eq!(hub.endpoint.sessions() as u64, count + 100);
+    assert_eq!(last.unwrap().post(&call(1, "alpha__echo", json!({}))).await.status, 200);
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let each = after.saturating_sub(before) / count;
+        eprintln!("{each} bytes for each of {count} sessions");
+        assert!(each < 20_000, "{each} bytes for each session");
+    }
+}
