@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use switchboard_model::{
-    Auth, Code, HttpKind, HttpSpec, Limits, SecretTemplate, ServerName, ServerSpec, Start,
-    StdioSpec, Template, TemplateError, Timing, ToolFilter, Transport,
+    Auth, Code, HttpKind, HttpSpec, Limits, SecretTemplate, ServerName, ServerSpec, Standing,
+    Start, StdioSpec, Template, TemplateError, Timing, ToolFilter, Transport,
 };
 
 use crate::decode::{Report, Spanned, Text};
@@ -103,6 +103,7 @@ impl Draft {
             sensitive: self.sensitive,
             trust_hints: self.trust_hints,
             tools: self.tools,
+            standing: Standing::External,
         })
     }
 }

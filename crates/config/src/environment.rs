@@ -26,6 +26,7 @@ pub fn places() -> Places {
         home: base.as_ref().map(|dirs| dirs.home_dir().to_owned()),
         platform: base.as_ref().map(|dirs| dirs.config_dir().to_owned()),
         state: state(own.as_ref()),
+        data: data(own.as_ref()),
         config: own.map(|dirs| dirs.config_dir().to_owned()),
     }
 }
@@ -36,4 +37,12 @@ fn state(own: Option<&ProjectDirs>) -> Option<PathBuf> {
         return Some(PathBuf::from(chosen.expose()));
     }
     own.map(|dirs| dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
+}
+
+/// SWITCHBOARD_DATA_DIR, or the platform's own.
+fn data(own: Option<&ProjectDirs>) -> Option<PathBuf> {
+    if let Some(chosen) = variable("SWITCHBOARD_DATA_DIR") {
+        return Some(PathBuf::from(chosen.expose()));
+    }
+    own.map(|dirs| dirs.data_dir().to_owned())
 }

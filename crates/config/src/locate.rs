@@ -17,6 +17,8 @@ pub struct Places {
     pub platform: Option<PathBuf>,
     /// Where a hub of this user keeps its socket and what it learnt.
     pub state: Option<PathBuf>,
+    /// Where the embedded database is.
+    pub data: Option<PathBuf>,
 }
 
 /// What to load.

@@ -9,7 +9,7 @@ use switchboard_wire::types::{
 };
 use switchboard_wire::{Json, JsonBuf, Limits};
 
-use crate::port::{BoxFuture, CallError, Caller, Servers, Who};
+use crate::port::{BoxFuture, Call, CallError, Caller, House, Servers, Who};
 use crate::registry::{Offer, View};
 use crate::results::{Bounds, Results};
 use crate::router::{Ports, Request, Router};
@@ -108,6 +108,19 @@ impl Servers for Echo {
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
         let params = params.map_or_else(String::new, |params| params.as_str().to_owned());
         self.asked.lock().unwrap().push((server.clone(), method.to_owned(), params));
+        Box::pin(std::future::ready(Ok(self.answer.clone())))
+    }
+}
+
+impl House for Echo {
+    fn call<'a>(
+        &'a self,
+        call: &'a Call<'a>,
+        _: &'a View,
+        params: Json<'a>,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
+        let asked = (call.server.clone(), call.method.to_owned(), params.as_str().to_owned());
+        self.asked.lock().unwrap().push(asked);
         Box::pin(std::future::ready(Ok(self.answer.clone())))
     }
 }

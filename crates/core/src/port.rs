@@ -15,4 +15,4 @@ pub use decide::{AllowAll, Answer, Decide, Undecided, Verdict};
 pub use error::{CallError, Delivery, RpcError, Thing};
 pub use guard::{Blocked, Checked, Guard, PassAll};
 pub use record::{Done, Record, RecordNothing};
-pub use servers::Servers;
+pub use servers::{House, Servers};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use switchboard_model::{CallOrigin, Clock, SystemClock};
 use switchboard_wire::Json;
 
-use crate::port::{AllowAll, Decide, Guard, PassAll, Record, RecordNothing, Servers, Who};
+use crate::port::{AllowAll, Decide, Guard, House, PassAll, Record, RecordNothing, Servers, Who};
 use crate::registry::View;
 use crate::results::Results;
 pub(crate) use resolve::Kept;
@@ -27,7 +27,7 @@ pub struct Ports {
     /// Servers outside.
     pub servers: Arc<dyn Servers>,
     /// The hub's own server ([`crate::registry::Home::Hub`]), if it has one.
-    pub hub: Option<Arc<dyn Servers>>,
+    pub hub: Option<Arc<dyn House>>,
     /// Whether a call may run.
     pub decide: Arc<dyn Decide>,
     /// What goes out and comes in.

@@ -20,7 +20,7 @@ pub mod template;
 
 pub use agent::AgentSpec;
 pub use clock::{Clock, SystemClock};
-pub use desired::{Changes, Desired};
+pub use desired::{Changes, DefaultServers, Desired};
 pub use event::{Counts, Event, EventKind, LogLine, LogSource, Outcome};
 pub use hub::{HubSpec, StoreSpec};
 pub use name::{AgentId, NameError, ServerName, UserId};
@@ -30,7 +30,8 @@ pub use resolve::{Resolved, ResolvedTransport, Unresolved};
 pub use scope::{Scope, ServerKey};
 pub use secret::Secret;
 pub use server::{
-    Auth, HttpKind, HttpSpec, Limits, ServerSpec, Start, StdioSpec, Timing, ToolFilter, Transport,
+    Auth, HttpKind, HttpSpec, Limits, ServerSpec, Standing, Start, StdioSpec, Timing, ToolFilter,
+    Transport,
 };
 pub use source::Source;
 pub use state::{Pace, ServerState, Trouble, Until};

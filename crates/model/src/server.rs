@@ -36,6 +36,30 @@ pub struct ServerSpec {
     pub trust_hints: bool,
     /// Which of its tools are offered.
     pub tools: ToolFilter,
+    /// What it is to the hub.
+    pub standing: Standing,
+}
+
+/// What a server is to the hub.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// Somebody declared it.
+    #[default]
+    External,
+    /// It was found beside the hub, as a part of the same system.
+    Internal,
+    /// The same, and without it the hub does not start.
+    Required,
+}
+
+impl Standing {
+    /// The word for it: `internal` or `external`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::External => "external",
+            Self::Internal | Self::Required => "internal",
+        }
+    }
 }
 
 impl ServerSpec {
@@ -54,6 +78,7 @@ impl ServerSpec {
             sensitive: false,
             trust_hints: true,
             tools: ToolFilter::default(),
+            standing: Standing::External,
         }
     }
 

@@ -1,37 +1,55 @@
 //! All wiring, in the order in which the data flows: files, desired state, connections, surfaces.
 
+mod follow;
 mod health;
 mod host;
+mod pipe;
 mod watchman;
+
+pub(crate) use pipe::{Hello, Welcome, principal};
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::serve::ListenerExt as _;
 use switchboard_config::watch::{Update, Watch};
-use switchboard_config::{Loaded, Loader, Selection};
+use switchboard_config::{Loaded, Loader, Places, Selection};
 use switchboard_model::{Changes, Clock};
-use switchboard_upstream::Upstreams;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::control::{self, Operations};
+use crate::hub::{Hub, HubError};
 use crate::servers;
 use crate::state_dir::{Claim, StateDir, StateError};
+use crate::storage::{self, StorageError};
 
 /// What the hub is started with.
 pub struct Options {
     /// The files.
     pub selection: Selection,
-    /// The address, over the files' word.
-    pub listen: Option<SocketAddr>,
-    /// The directory for the hub's state.
-    pub state: Option<PathBuf>,
+    /// Where it can be reached.
+    pub surfaces: Surfaces,
+    /// The directories for the hub's state.
+    pub places: Places,
     /// The time.
     pub clock: Arc<dyn Clock>,
+}
+
+/// Where a hub can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surfaces {
+    /// By HTTP, and by the sockets in its state directory, which it has for itself.
+    All {
+        /// The address, over the files' word.
+        listen: Option<SocketAddr>,
+    },
+    /// Only from inside the process.
+    None,
 }
 
 /// Why the hub did not start.
@@ -57,6 +75,12 @@ pub enum StartError {
     /// The state directory cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
+    /// There is no store.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The hub itself.
+    #[error(transparent)]
+    Hub(#[from] HubError),
     /// The socket for commands cannot be made.
     #[error("the socket {} for commands cannot be made", path.display())]
     Socket {
@@ -70,51 +94,89 @@ pub enum StartError {
     Watch(#[source] io::Error),
 }
 
-/// A running hub. It ends when [`App::stop`] is called.
+/// A running hub with its files and surfaces. It ends when [`App::stop`] is called.
 pub struct App {
-    address: SocketAddr,
+    address: Option<SocketAddr>,
     state: watch::Receiver<Arc<Loaded>>,
     watch: Arc<Watch>,
-    upstreams: Upstreams,
+    hub: Hub,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     /// Last, so that nobody else is the hub before this one has ended.
-    _claim: Claim,
+    _claim: Option<Claim>,
 }
 
 impl App {
     /// Loads the configuration, begins to watch it, connects, and serves.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        let directory = StateDir::open(options.state)?;
-        let mut claim = directory.claim()?;
+        let directory = StateDir::open(options.places.state)?;
+        let mut claim = match options.surfaces {
+            Surfaces::All { .. } => Some(directory.claim()?),
+            Surfaces::None => None,
+        };
         let mut loader = Loader::new(options.selection, options.clock.clone());
         let loaded = Arc::new(loader.load());
-        let (listener, address) = listen(options.listen, &loaded).await?;
-        // Only for whoever wants the directory too; the claim holds without it.
-        let _ = claim.sign(&format!("pid {}, http://{address}", std::process::id()));
+        let listener = match options.surfaces {
+            Surfaces::All { listen } => Some(bind(listen, &loaded).await?),
+            Surfaces::None => None,
+        };
+        let address = listener.as_ref().map(|(_, address)| *address);
+        if let (Some(claim), Some(address)) = (&mut claim, address) {
+            // Only for whoever wants the directory too; the claim holds without it.
+            let _ = claim.sign(&format!("pid {}, http://{address}", std::process::id()));
+        }
+
+        let spec = &loaded.desired.hub.store;
+        let store = storage::open(spec, options.places.data, options.clock.clone()).await?;
+        storage::administrator(&store).await.map_err(StorageError::from)?;
+        let hub = Hub::builder()
+            .store(store)
+            .guardian(servers::own_program(), servers::GUARDIAN)
+            .state(directory.clone())
+            .clock(options.clock.clone())
+            .start()
+            .await?;
 
         let (publish, state) = watch::channel(loaded.clone());
         let watch = Watch::start(loader, loaded, move |update| apply(&publish, update))
             .map_err(StartError::Watch)?;
-
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let upstreams = servers::prepare(&directory).await;
-        tasks.spawn(watchman::tell(upstreams.clone(), shutdown.clone()));
-        tasks.spawn(reconcile(upstreams.clone(), state.clone(), shutdown.clone()));
-
-        let operations = Operations::new(upstreams.clone(), options.clock);
-        let socket = directory.socket();
-        control::serve(&socket, operations, &tasks, &shutdown)
-            .map_err(|source| StartError::Socket { path: socket, source })?;
-        let page = health::router(state.clone(), upstreams.clone());
-        tasks.spawn(serve(listener, host::guarded(page, address), shutdown.clone()));
-        tasks.close();
-        let watch = Arc::new(watch);
-        Ok(Self { address, state, watch, upstreams, tasks, shutdown, _claim: claim })
+        tasks.spawn(watchman::tell(hub.upstreams().clone(), shutdown.clone()));
+        let files = follow::begin(&hub, state.clone()).await;
+        tasks.spawn(follow::follow(hub.clone(), files, shutdown.clone()));
+        let app =
+            Self { address, state, watch: Arc::new(watch), hub, tasks, shutdown, _claim: claim };
+        if let Some((listener, address)) = listener {
+            app.serve(&directory, listener, address, options.clock)?;
+        }
+        app.tasks.close();
+        Ok(app)
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
+    /// Opens the surfaces: the address, and the sockets for this user's commands and agents.
+    fn serve(
+        &self,
+        directory: &StateDir,
+        listener: TcpListener,
+        address: SocketAddr,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(), StartError> {
+        let operations = Operations::new(self.hub.upstreams().clone(), clock);
+        let operations = operations.with_hub(self.hub.clone());
+        let socket = directory.socket();
+        control::serve(&socket, operations, &self.tasks, &self.shutdown)
+            .map_err(|source| StartError::Socket { path: socket, source })?;
+        let socket = directory.mcp_socket();
+        pipe::serve(&socket, self.hub.clone(), &self.tasks, &self.shutdown)
+            .map_err(|source| StartError::Socket { path: socket, source })?;
+        let page = health::router(self.state.clone(), self.hub.upstreams().clone());
+        let router = host::guarded(page, address).merge(self.hub.endpoint().router());
+        self.tasks.spawn(serve(listener, router, self.shutdown.clone()));
+        Ok(())
+    }
+
+    /// Where it listens, if it does.
+    pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
@@ -133,20 +195,20 @@ impl App {
         }
     }
 
-    /// The connections.
-    pub fn upstreams(&self) -> &Upstreams {
-        &self.upstreams
+    /// The hub itself.
+    pub fn hub(&self) -> &Hub {
+        &self.hub
     }
 
     /// Stops serving, ends every server, and returns when nothing runs any more.
     pub async fn stop(self) {
         self.shutdown.cancel();
-        self.upstreams.disconnect_all().await;
+        self.hub.shutdown().await;
         self.tasks.wait().await;
     }
 }
 
-async fn listen(
+async fn bind(
     wanted: Option<SocketAddr>,
     loaded: &Loaded,
 ) -> Result<(TcpListener, SocketAddr), StartError> {
@@ -163,28 +225,14 @@ async fn listen(
 
 async fn serve(listener: TcpListener, router: axum::Router, shutdown: CancellationToken) {
     let stopped = shutdown.cancelled_owned();
+    // Small answers must not wait for one another.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    });
     if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped).await {
         tracing::error!(%error, "the HTTP surface ended");
-    }
-}
-
-/// Makes what runs equal to what is declared, at the start and after every change; changes that come
-/// while one is applied are applied together.
-async fn reconcile(
-    upstreams: Upstreams,
-    mut state: watch::Receiver<Arc<Loaded>>,
-    shutdown: CancellationToken,
-) {
-    loop {
-        let desired = state.borrow_and_update().desired.clone();
-        tokio::select! {
-            _ = upstreams.reconcile(&desired) => {}
-            () = shutdown.cancelled() => return,
-        }
-        tokio::select! {
-            changed = state.changed() => if changed.is_err() { return },
-            () = shutdown.cancelled() => return,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line: one file a command. Parses words into values, calls, prints; decides nothing.
 
 mod add;
+mod agent;
 mod call;
 mod check;
 mod complete;
@@ -10,7 +11,9 @@ mod import;
 mod link;
 mod list;
 mod logs;
+mod mcp;
 mod out;
+mod people;
 mod progress;
 mod reconnect;
 mod remove;
@@ -18,6 +21,7 @@ mod report;
 mod status;
 mod target;
 mod test;
+mod token;
 mod tools;
 mod up;
 
@@ -77,6 +81,9 @@ enum Command {
     Call(call::Call),
     Logs(logs::Logs),
     Reconnect(reconnect::Reconnect),
+    Mcp(mcp::Mcp),
+    Agent(agent::Agent),
+    Token(token::Token),
     Schema(complete::Schema),
     Completions(complete::Completions),
     Man(complete::Man),
@@ -116,6 +123,9 @@ fn run(command: Command, out: &Out) -> Result<ExitCode> {
         Command::Call(call) => call.run(out),
         Command::Logs(logs) => logs.run(out),
         Command::Reconnect(reconnect) => reconnect.run(out),
+        Command::Mcp(mcp) => mcp.run(out),
+        Command::Agent(agent) => agent.run(out),
+        Command::Token(token) => token.run(out),
         Command::Guardian(guardian) => Ok(guardian.run()),
         Command::Schema(schema) => schema.run(),
         Command::Completions(completions) => completions.run(),

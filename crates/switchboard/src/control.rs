@@ -5,6 +5,7 @@ mod call;
 mod client;
 mod find;
 mod logs;
+mod people;
 pub mod protocol;
 mod reconnect;
 mod socket;
@@ -15,13 +16,16 @@ mod tools;
 use std::sync::Arc;
 
 use switchboard_model::Clock;
+use switchboard_store::Store;
 use switchboard_upstream::Upstreams;
 use tokio::sync::mpsc;
+
+use crate::hub::Hub;
 
 pub use client::{Client, ClientError};
 pub(crate) use find::find;
 pub use protocol::{Ask, Said};
-pub(crate) use socket::serve;
+pub(crate) use socket::{listen, serve};
 
 /// Where what an operation says goes; nobody listens any more once it is closed.
 pub(crate) type Say = mpsc::Sender<Said>;
@@ -31,12 +35,23 @@ pub(crate) type Say = mpsc::Sender<Said>;
 pub struct Operations {
     pub(crate) upstreams: Upstreams,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: Option<Store>,
 }
 
 impl Operations {
     /// On these connections.
     pub fn new(upstreams: Upstreams, clock: Arc<dyn Clock>) -> Self {
-        Self { upstreams, clock }
+        Self { upstreams, clock, store: None }
+    }
+
+    /// With the hub's state.
+    pub fn with_hub(self, hub: Hub) -> Self {
+        Self { store: hub.store().cloned(), ..self }
+    }
+
+    /// With state alone, for a command that finds no hub.
+    pub fn with_store(self, store: Store) -> Self {
+        Self { store: Some(store), ..self }
     }
 
     /// Runs one to its end, or until nobody listens; the last thing said is [`Said::End`].
@@ -65,6 +80,7 @@ impl Operations {
                 logs::logs(self, &servers, lines, follow, say).await
             }
             Ask::Reconnect { server } => reconnect::reconnect(self, &server, say).await,
+            Ask::People(ask) => people::people(self, ask, say).await,
         }
     }
 }

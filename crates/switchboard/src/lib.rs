@@ -5,6 +5,13 @@ pub mod app;
 pub mod cli;
 pub mod control;
 pub mod eras;
+pub mod hub;
 pub mod lifecycle;
 pub mod servers;
 pub mod state_dir;
+pub mod storage;
+
+pub use hub::Hub;
+pub use switchboard_core as core;
+pub use switchboard_model as model;
+pub use switchboard_wire as wire;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_config::environment;
-use switchboard_upstream::{Context, Guardian, Instance, Upstreams, guardian, reap};
+use switchboard_model::Clock;
+use switchboard_upstream::{Context, Guardian, Instance, Lookup, Upstreams, guardian, reap};
 
 use crate::eras::Eras;
 use crate::state_dir::StateDir;
@@ -13,21 +14,50 @@ use crate::state_dir::StateDir;
 /// The hidden command that makes this program a guardian.
 pub const GUARDIAN: &str = "guardian";
 
-/// Ends what an earlier hub left behind, and is ready to connect.
-pub async fn prepare(state: &StateDir) -> Upstreams {
-    let instance = Instance::current(state.path());
-    let left = tokio::task::spawn_blocking(move || reap(&instance)).await.unwrap_or_default();
-    if left > 0 {
-        tracing::warn!(
-            "{left} process groups of an earlier hub were still running; they are ended"
-        );
+/// With what connections are made.
+pub struct Making<'m> {
+    /// Where what was learnt is kept.
+    pub state: Option<&'m StateDir>,
+    /// Variables.
+    pub env: Lookup,
+    /// The guardian's program, and its first argument.
+    pub guardian: Option<(PathBuf, String)>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl<'m> Making<'m> {
+    /// As this program makes them: with its own environment, and itself as the guardian.
+    pub fn here(state: &'m StateDir, clock: Arc<dyn Clock>) -> Self {
+        let env = Arc::new(environment::variable);
+        let guardian = Some((own_program(), GUARDIAN.to_owned()));
+        Self { state: Some(state), env, guardian, clock }
     }
-    let mut context = Context::new(Arc::new(environment::variable), instance);
-    context.memory = Arc::new(Eras::open(&state.file("eras.json")));
-    match Guardian::start(own_program(), GUARDIAN, instance) {
-        Ok(guardian) => context.guardian = Some(Arc::new(guardian)),
-        Err(error) => {
-            tracing::warn!(%error, "no guardian: if this process is killed, servers may stay behind");
+}
+
+/// Ends what an earlier hub left behind, and is ready to connect.
+pub async fn prepare(making: Making<'_>) -> Upstreams {
+    let nowhere = std::env::temp_dir();
+    let directory = making.state.map_or(&*nowhere, StateDir::path);
+    let instance = Instance::current(directory);
+    if making.state.is_some() {
+        let left = tokio::task::spawn_blocking(move || reap(&instance)).await.unwrap_or_default();
+        if left > 0 {
+            tracing::warn!("an earlier hub left {left} process groups running; they are ended");
+        }
+    }
+    let mut context = Context::new(making.env, instance);
+    context.clock = making.clock;
+    if let Some(state) = making.state {
+        context.memory = Arc::new(Eras::open(&state.file("eras.json")));
+    }
+    if let Some((program, argument)) = making.guardian {
+        match Guardian::start(program, &argument, instance) {
+            Ok(guardian) => context.guardian = Some(Arc::new(guardian)),
+            Err(error) => {
+                let text = "no guardian: if this process is killed, servers may stay behind";
+                tracing::warn!(%error, "{text}");
+            }
         }
     }
     Upstreams::new(context)
@@ -39,7 +69,7 @@ pub fn guard(mark: &str) {
 }
 
 /// This very program, even if its file has been replaced meanwhile.
-fn own_program() -> PathBuf {
+pub fn own_program() -> PathBuf {
     let running = PathBuf::from("/proc/self/exe");
     if running.exists() { running } else { std::env::current_exe().unwrap_or(running) }
 }

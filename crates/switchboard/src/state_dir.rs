@@ -86,6 +86,11 @@ impl StateDir {
         self.0.join("hub.sock")
     }
 
+    /// Where a running hub lets this user's agents in.
+    pub fn mcp_socket(&self) -> PathBuf {
+        self.0.join("mcp.sock")
+    }
+
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)

@@ -250,7 +250,7 @@ fn every_client_is_here() {
         home: Some(home.into()),
         config: None,
         platform: Some(home.join(".config")),
-        state: None,
+        ..Places::default()
     };
     for client in clients::CLIENTS {
         assert!(fixture(&format!("clients/{}", client.id)).is_dir(), "{}", client.id);

@@ -1,10 +1,13 @@
-//! Calling a server: what `upstream` does for real servers, and the hub for its own.
+//! Calling a server: what `upstream` does for real servers, and the hub for its own, which knows
+//! who asks.
 
 use switchboard_model::ServerKey;
 use switchboard_wire::{Json, JsonBuf};
 
+use super::call::Call;
 use super::caller::{BoxFuture, Caller};
 use super::error::CallError;
+use crate::registry::View;
 
 /// Servers that can be called.
 pub trait Servers: Send + Sync {
@@ -15,5 +18,16 @@ pub trait Servers: Send + Sync {
         method: &'a str,
         params: Option<Json<'a>>,
         caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>>;
+}
+
+/// The hub's own server. What it answers is for one reader: it may tell only of what they see.
+pub trait House: Send + Sync {
+    /// Answers a call, whose params the guard has seen.
+    fn call<'a>(
+        &'a self,
+        call: &'a Call<'a>,
+        view: &'a View,
+        params: Json<'a>,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>>;
 }

@@ -6,8 +6,8 @@ use switchboard_wire::{Json, JsonBuf};
 use super::record::Recording;
 use super::resolve::Way;
 use super::{Request, Router};
-use crate::port::{Answer, Call, CallError, Caller, Checked, Servers, Verdict};
-use crate::registry::{Home, Part};
+use crate::port::{Answer, Call, CallError, Caller, Checked, Verdict};
+use crate::registry::{Home, Part, View};
 use crate::trim;
 
 impl Router {
@@ -20,7 +20,7 @@ impl Router {
         };
         let call = target.call(request);
         let mut recording = Recording::begin(&self.0.ports, call);
-        let result = self.run(&call, target.part, caller, &mut recording).await;
+        let result = self.run(&call, (request.view, target.part), caller, &mut recording).await;
         recording.end(&result);
         let result = result?;
         Ok(self.towards(request.view, request.who, target.part, request.method, result))
@@ -30,7 +30,7 @@ impl Router {
     async fn run(
         &self,
         call: &Call<'_>,
-        part: &Part,
+        to: (&View, &Part),
         caller: &Caller,
         recording: &mut Recording<'_>,
     ) -> Result<JsonBuf, CallError> {
@@ -39,7 +39,7 @@ impl Router {
         self.approve(call, &verdict, caller).await?;
         let changed = self.guard_request(call)?;
         let params = changed.as_ref().map_or(call.params, JsonBuf::as_json);
-        let result = self.send(call, part, params, caller).await?;
+        let result = self.send(call, to, params, caller).await?;
         recording.received(&result);
         let result = self.guard_result(call, result)?;
         let trimmed = trim::trim(call, result, &self.0.results);
@@ -88,16 +88,18 @@ impl Router {
     async fn send(
         &self,
         call: &Call<'_>,
-        part: &Part,
+        (view, part): (&View, &Part),
         params: Json<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let servers: &dyn Servers = match (part.offer.home, &self.0.ports.hub) {
-            (Home::Outside, _) => &*self.0.ports.servers,
-            (Home::Hub, Some(hub)) => &**hub,
-            (Home::Hub, None) => return Err(CallError::Unknown),
-        };
-        servers.call(&part.key, call.method, Some(params), caller).await
+        let ports = &self.0.ports;
+        match (part.offer.home, &ports.hub) {
+            (Home::Outside, _) => {
+                ports.servers.call(&part.key, call.method, Some(params), caller).await
+            }
+            (Home::Hub, Some(hub)) => hub.call(call, view, params).await,
+            (Home::Hub, None) => Err(CallError::Unknown),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::out::{DIM, Out};
 use crate::control::protocol::{Failure, Target};
 use crate::control::{self, Ask, Client, Operations, Said};
 use crate::lifecycle::{Asked, Signals};
-use crate::servers;
+use crate::servers::{self, Making};
 use crate::state_dir::StateDir;
 
 /// Which servers a connection of the command's own is made to.
@@ -105,7 +105,7 @@ async fn own(
     }
     let mut desired = Desired::clone(&loaded.desired);
     desired.servers.retain(|key, _| needs.has(key));
-    let upstreams = servers::prepare(state).await;
+    let upstreams = servers::prepare(Making::here(state, Arc::new(SystemClock))).await;
     upstreams.connect_all(&desired).await;
     let result = run(&upstreams, ask, &mut hear, signals).await;
     upstreams.disconnect_all().await;

@@ -14,7 +14,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::out::{BOLD, DIM, GOOD, Out, count};
 use super::report;
-use crate::app::{App, Options};
+use crate::app::{App, Options, Surfaces};
 use crate::lifecycle::{Asked, Signals};
 
 /// Start the hub.
@@ -31,7 +31,7 @@ pub(super) struct Up {
 
 impl Up {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
-        log()?;
+        log("info")?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -43,8 +43,8 @@ impl Up {
         let mut signals = Signals::listen().context("signals cannot be heard")?;
         let app = App::start(Options {
             selection: super::selection(&self.files),
-            listen: self.listen,
-            state: super::places().state,
+            surfaces: Surfaces::All { listen: self.listen },
+            places: super::places(),
             clock: Arc::new(SystemClock),
         })
         .await?;
@@ -70,7 +70,7 @@ fn greet(app: &App, out: &Out) {
     let mut problems = loaded.problems.clone();
     problems.extend(check::variables(&loaded.desired, &loaded.origins, &environment::variable));
     report::print(&problems, out);
-    let url = format!("http://{}", app.address());
+    let url = app.address().map(|address| format!("http://{address}")).unwrap_or_default();
     out.json(&json!({
         "url": url,
         "pid": std::process::id(),
@@ -80,6 +80,9 @@ fn greet(app: &App, out: &Out) {
     }));
     out.line(format!("{BOLD}Switchboard {}{BOLD:#} is up", env!("CARGO_PKG_VERSION")));
     out.line(format!("  page     {GOOD}{url}{GOOD:#}"));
+    out.line(format!(
+        "  agents   {GOOD}{url}/mcp{GOOD:#} {DIM}with a token of `switchboard token create`{DIM:#}"
+    ));
     out.line(format!("  servers  {}", declared(&loaded)));
     if !problems.is_empty() {
         out.line(format!("  problems {}, shown above", report::summary(&problems)));
@@ -102,10 +105,10 @@ fn declared(loaded: &Loaded) -> String {
     format!("{} from {}", count(loaded.desired.servers.len(), "server"), files.join(", "))
 }
 
-/// Logs go to standard error, as much as SWITCHBOARD_LOG asks for.
-fn log() -> Result<()> {
+/// Logs go to standard error, as much as SWITCHBOARD_LOG asks for, or so much.
+pub(super) fn log(otherwise: &str) -> Result<()> {
     let wanted = environment::variable("SWITCHBOARD_LOG");
-    let filter = wanted.as_ref().map_or("info", |wanted| wanted.expose());
+    let filter = wanted.as_ref().map_or(otherwise, |wanted| wanted.expose());
     let filter = EnvFilter::try_new(filter)
         .context("SWITCHBOARD_LOG is not a filter; write `info`, `debug` or `switchboard=debug`")?;
     tracing_subscriber::fmt()

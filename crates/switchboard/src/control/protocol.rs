@@ -46,6 +46,8 @@ pub enum Ask {
         /// Whether what comes is wanted too.
         follow: Follow,
     },
+    /// Something about agents and tokens.
+    People(PeopleAsk),
     /// A new connection.
     Reconnect {
         /// To which server.
@@ -63,6 +65,83 @@ pub enum Follow {
     Yes,
 }
 
+/// What is asked about agents and tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum PeopleAsk {
+    /// Every agent.
+    Agents,
+    /// A new agent.
+    AddAgent {
+        /// Its id.
+        id: String,
+        /// The servers it names; none is the defaults.
+        servers: Option<Vec<String>>,
+        /// For people.
+        description: Option<String>,
+    },
+    /// An agent that goes, with its tokens.
+    RemoveAgent {
+        /// Its id.
+        id: String,
+    },
+    /// Every token.
+    Tokens,
+    /// A new token.
+    CreateToken {
+        /// Whose.
+        agent: String,
+        /// What a person calls it.
+        name: String,
+        /// How many seconds it is good for.
+        lasting: Option<u64>,
+    },
+    /// A token that is worth nothing from now on.
+    RevokeToken {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentReport {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub owner: String,
+    /// Whether it may do anything.
+    pub enabled: bool,
+    /// The servers it names.
+    pub servers: Option<Vec<String>>,
+    /// For people.
+    pub description: Option<String>,
+}
+
+/// A token; the secret only when it has just been made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenReport {
+    /// Its id, for revoking it.
+    pub id: String,
+    /// What a person calls it.
+    pub name: String,
+    /// Whose it is: `agent cto`, `user anna`.
+    pub of: String,
+    /// Its first characters.
+    pub hint: String,
+    /// `good`, `expired` or `revoked`.
+    pub state: String,
+    /// Seconds since 1970.
+    pub created_at: u64,
+    /// Seconds since 1970.
+    pub expires_at: Option<u64>,
+    /// Seconds since 1970.
+    pub last_used: Option<u64>,
+    /// The token itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+}
+
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case")]
@@ -73,6 +152,10 @@ pub enum Said {
     Server(Box<ServerReport>),
     /// A tool.
     Tool(ToolReport),
+    /// An agent.
+    Agent(AgentReport),
+    /// A token.
+    Token(TokenReport),
     /// How far a call is.
     Progress {
         /// So much is done.

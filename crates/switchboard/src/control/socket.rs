@@ -29,13 +29,9 @@ struct Hub {
     shutdown: CancellationToken,
 }
 
-/// Listens until told to stop. The state directory is claimed, so a socket that is there is dead.
-pub(crate) fn serve(
-    path: &Path,
-    operations: Operations,
-    tasks: &TaskTracker,
-    shutdown: &CancellationToken,
-) -> io::Result<()> {
+/// A socket that only its own user can open. The state directory is claimed, so one that is there
+/// is dead.
+pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -43,6 +39,17 @@ pub(crate) fn serve(
     let listener = UnixListener::bind(path)?;
     // Until here the directory alone keeps others out.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Listens until told to stop.
+pub(crate) fn serve(
+    path: &Path,
+    operations: Operations,
+    tasks: &TaskTracker,
+    shutdown: &CancellationToken,
+) -> io::Result<()> {
+    let listener = listen(path)?;
     let hub = Hub { operations, tasks: tasks.clone(), shutdown: shutdown.clone() };
     let router = Router::new().route(client::PATH, post(answer)).with_state(hub);
     let (stopped, path) = (shutdown.clone().cancelled_owned(), path.to_owned());

@@ -1,0 +1,88 @@
+//! `switchboard agent`: who may call.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use super::out::{BOLD, Out, table};
+use super::people::ask;
+use crate::control::Said;
+use crate::control::protocol::{AgentReport, PeopleAsk};
+
+/// Add, list and remove agents beside those that files declare.
+#[derive(Debug, Args)]
+pub(super) struct Agent {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add an agent.
+    Add {
+        /// Its id, such as `cto`.
+        id: String,
+        /// A server it may use (may be repeated); without any, those of `[defaults]`.
+        #[arg(long = "server", value_name = "NAME")]
+        servers: Vec<String>,
+        /// For people.
+        #[arg(long)]
+        description: Option<String>,
+    },
+    /// List them.
+    List,
+    /// Remove one, with its tokens.
+    Remove {
+        /// Its id.
+        id: String,
+    },
+}
+
+impl Agent {
+    pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
+        match &self.command {
+            Command::Add { id, servers, description } => {
+                let servers = (!servers.is_empty()).then(|| servers.clone());
+                let (id, description) = (id.clone(), description.clone());
+                let made =
+                    agents(ask(PeopleAsk::AddAgent { id: id.clone(), servers, description })?);
+                out.json(&made);
+                out.line(format!(
+                    "{BOLD}{id}{BOLD:#} is there; make a token for it with `switchboard token create --agent {id}`."
+                ));
+            }
+            Command::List => {
+                let all = agents(ask(PeopleAsk::Agents)?);
+                out.json(&all);
+                if all.is_empty() {
+                    out.line(
+                        "The store has no agents; those of the files are in `switchboard list`.",
+                    );
+                } else {
+                    out.line(table(
+                        &["ID", "OWNER", "SERVERS", "DESCRIPTION"],
+                        all.iter().map(cells),
+                    ));
+                }
+            }
+            Command::Remove { id } => {
+                ask(PeopleAsk::RemoveAgent { id: id.clone() })?;
+                out.json(&serde_json::json!({ "removed": id }));
+                out.line(format!("{BOLD}{id}{BOLD:#} and its tokens are gone."));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn agents(said: Vec<Said>) -> Vec<AgentReport> {
+    let agent = |said| if let Said::Agent(agent) = said { Some(agent) } else { None };
+    said.into_iter().filter_map(agent).collect()
+}
+
+fn cells(agent: &AgentReport) -> Vec<String> {
+    let servers = agent.servers.as_ref().map_or("(default)".to_owned(), |names| names.join(", "));
+    let description = agent.description.clone().unwrap_or_default();
+    vec![agent.id.clone(), agent.owner.clone(), servers, description]
+}

@@ -1,0 +1,176 @@
+//! The hub as a library: what is declared runs, what it offers is on offer to whoever may see it,
+//! and every call takes the one path. Reads no file and listens nowhere; [`crate::app`] does.
+//!
+//! ```no_run
+//! use switchboard::hub::Hub;
+//! use switchboard::model::{AgentId, Desired};
+//!
+//! # async fn example(desired: Desired) -> Result<(), Box<dyn std::error::Error>> {
+//! let hub = Hub::builder().start().await?;
+//! hub.reconcile(&desired).await;
+//! hub.settle(std::time::Duration::from_secs(30)).await;
+//! let agent = AgentId::parse("cto")?;
+//! for tool in hub.tools(&agent) {
+//!     println!("{}: {}", tool.name, tool.description.unwrap_or_default());
+//! }
+//! let result = hub.call(&agent, "mcp__filesystem__list_directory", r#"{"path": "."}"#).await?;
+//! println!("{}", result.as_json().as_str());
+//! hub.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod access;
+mod builder;
+mod cache;
+mod call;
+mod house;
+mod offers;
+mod record;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use switchboard_core::{Audience, Registry, Router};
+use switchboard_mcp::Endpoint;
+use switchboard_model::{AgentId, Desired, Event, ServerKey, ServerName, UserId};
+use switchboard_store::{Recorder, Store};
+use switchboard_upstream::{Applied, Upstreams};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use access::Tokens;
+pub use builder::{Builder, HubError};
+pub use call::{Arguments, Tool};
+
+/// How long records may take to be written at the end.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// A running hub. Cheap to clone; all clones are the same. It ends with [`Hub::shutdown`].
+#[derive(Clone)]
+pub struct Hub(Arc<Inner>);
+
+struct Inner {
+    upstreams: Upstreams,
+    registry: Registry,
+    router: Router,
+    endpoint: Endpoint,
+    store: Option<Store>,
+    recorder: Option<Recorder>,
+    desired: ArcSwap<Desired>,
+    tasks: TaskTracker,
+    end: CancellationToken,
+}
+
+impl Hub {
+    /// Begins to make one.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Makes what runs equal to what is declared, and shows everybody what they may see. The same
+    /// path for a start, a change from whatever source, and the end.
+    pub async fn reconcile(&self, desired: &Desired) -> Applied {
+        self.0.desired.store(Arc::new(desired.clone()));
+        let applied = self.0.upstreams.reconcile(desired).await;
+        self.refresh_audience();
+        offers::sync(&self.0.upstreams, &self.0.registry);
+        applied
+    }
+
+    /// Who may see what, by what is declared and who is known now.
+    pub fn refresh_audience(&self) {
+        let desired = self.0.desired.load();
+        let known = self.0.store.as_ref().map(|store| store.access().agents()).unwrap_or_default();
+        let agents: Vec<(AgentId, Option<UserId>)> = known
+            .iter()
+            .map(|agent| (agent.id.clone(), Some(agent.owner.clone())))
+            .chain([(local_agent(), None)])
+            .collect();
+        let agents = agents.iter().map(|(agent, owner)| (agent, owner.as_ref()));
+        self.0.registry.set_audience(Audience::of(&desired, agents, &[house_key()]));
+    }
+
+    /// Waits until no server is about to become something else, or the time is up.
+    pub async fn settle(&self, limit: Duration) {
+        self.0.upstreams.settle(limit).await;
+        offers::sync(&self.0.upstreams, &self.0.registry);
+    }
+
+    /// What happens at servers from now on.
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.0.upstreams.events()
+    }
+
+    /// The connections.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.0.upstreams
+    }
+
+    /// What is on offer.
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// The path of every call.
+    pub fn router(&self) -> &Router {
+        &self.0.router
+    }
+
+    /// What serves MCP to agents; whoever has a listener puts its routes there.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.0.endpoint
+    }
+
+    /// State that lasts, if the hub has any.
+    pub fn store(&self) -> Option<&Store> {
+        self.0.store.as_ref()
+    }
+
+    /// What is declared now.
+    pub fn desired(&self) -> Arc<Desired> {
+        self.0.desired.load_full()
+    }
+
+    /// Ends every session and server, writes what is still to be written, and returns when nothing
+    /// runs any more.
+    pub async fn shutdown(&self) {
+        self.0.end.cancel();
+        self.0.endpoint.shutdown().await;
+        self.0.upstreams.disconnect_all().await;
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+        if let Some(recorder) = &self.0.recorder {
+            let counters = recorder.close(FAREWELL).await;
+            if counters.dropped > 0 {
+                tracing::warn!("{} records of calls were lost", counters.dropped);
+            }
+        }
+        if let Some(store) = &self.0.store
+            && let Err(error) = store.close().await
+        {
+            tracing::warn!(%error, "the store did not close in good order");
+        }
+    }
+}
+
+/// The agent that this machine's user is at the command line and over `switchboard mcp`, unless
+/// another is named.
+pub fn local_agent() -> AgentId {
+    known(AgentId::parse("local"))
+}
+
+/// The hub's own server.
+pub fn house_key() -> ServerKey {
+    ServerKey::global(known(ServerName::parse("switchboard")))
+}
+
+#[expect(clippy::expect_used, reason = "the names are constants, and a test reads them")]
+fn known<T, E: std::fmt::Debug>(name: Result<T, E>) -> T {
+    name.expect("it is a name")
+}
+
+#[cfg(test)]
+mod tests;

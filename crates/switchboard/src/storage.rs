@@ -1,0 +1,77 @@
+//! Where the hub's store is and what opens it, by what is declared and what the environment says.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use switchboard_config::environment;
+use switchboard_model::{Clock, StoreSpec};
+use switchboard_store::{Actor, Address, KeySource, Options, Store, User};
+
+/// The variable that holds the master key, for whoever keeps it elsewhere than in a file.
+const MASTER_KEY: &str = "SWITCHBOARD_MASTER_KEY";
+
+/// Why there is no store.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// There is no home to put it in.
+    #[error("there is no place for the database; set SWITCHBOARD_DATA_DIR or HOME")]
+    Nowhere,
+    /// The URL names variables that are not set.
+    #[error("the URL of the store needs {}, which is not set", .0.join(", "))]
+    Variables(Vec<String>),
+    /// It does not open.
+    #[error("the store cannot be opened")]
+    Open(#[from] switchboard_store::Error),
+}
+
+/// Opens the store that is declared.
+pub async fn open(
+    spec: &StoreSpec,
+    data: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+) -> Result<Store, StorageError> {
+    let address = match spec {
+        StoreSpec::Sqlite { path: Some(path) } => Address::Sqlite(path.clone()),
+        StoreSpec::Sqlite { path: None } => {
+            let directory = data.clone().ok_or(StorageError::Nowhere)?;
+            Address::Sqlite(directory.join("switchboard.db"))
+        }
+        StoreSpec::Postgres { url } => {
+            let mut missing = Vec::new();
+            let mut note = |name: &str, _: &_| missing.push(name.to_owned());
+            let url = url.expose().resolve(&environment::variable, &mut note);
+            if !missing.is_empty() {
+                return Err(StorageError::Variables(missing));
+            }
+            Address::Postgres(url)
+        }
+    };
+    let key = match environment::variable(MASTER_KEY) {
+        Some(key) => KeySource::Value { key, place: MASTER_KEY.to_owned() },
+        None => KeySource::File(data.ok_or(StorageError::Nowhere)?.join("master.key")),
+    };
+    Ok(Store::open(Options { address, key, clock }).await?)
+}
+
+/// The administrator: whoever first started the hub. Made if there is nobody yet.
+pub async fn administrator(store: &Store) -> Result<User, switchboard_store::Error> {
+    let users = store.users();
+    let first = administrator_id();
+    if let Some(made) = users.first(&first, "Administrator").await? {
+        return Ok(made);
+    }
+    let is_administrator = |user: &User| user.role == switchboard_store::Role::Administrator;
+    match users.list().await?.into_iter().find(is_administrator) {
+        Some(user) => Ok(user),
+        // Whoever removed the last one gets one back, as this machine's user can do anything here.
+        None => {
+            let role = switchboard_store::Role::Administrator;
+            users.create(&first, "Administrator", role, &Actor::system()).await
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the name is a constant, and a test reads it")]
+fn administrator_id() -> switchboard_model::UserId {
+    switchboard_model::UserId::parse("admin").expect("it is a name")
+}
