@@ -38,7 +38,7 @@ fn the_example() {
     let found: &ServerSpec = &read.desired().servers[&key];
     assert_eq!(*found, postgres);
     assert_eq!(read.desired().servers.len(), 3);
-    assert_eq!(read.desired().defaults, names(&["filesystem", "sentry"]).into());
+    assert_eq!(read.desired().defaults, names(&["filesystem", "sentry"]));
     assert_eq!(read.desired().agents.keys().collect::<Vec<_>>(), [&main]);
     assert_eq!(read.codes(), [""; 0]);
 }
