@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router as Axum;
+use switchboard_core::port::Who;
 use switchboard_core::{Registry, Router, Surface};
 use switchboard_model::{Clock, ServerKey};
 use switchboard_wire::types::Capabilities;
@@ -98,6 +99,19 @@ impl Endpoint {
         self.0.watches.all()
     }
 
+    /// Ends what somebody has here, such as when their token was withdrawn: their sessions with
+    /// whatever is under way in them, their streams, and their calls that wait.
+    pub fn dismiss(&self, who: &Who) {
+        let is_theirs = |other: &Who| other.agent == who.agent && other.user == who.user;
+        for session in self.0.sessions.all() {
+            if is_theirs(&session.principal.who) {
+                self.0.sessions.end(&session);
+            }
+        }
+        self.0.listeners.end_where(is_theirs);
+        self.0.parked.give_up(is_theirs);
+    }
+
     /// How many sessions are held.
     pub fn sessions(&self) -> usize {
         self.0.sessions.count()
@@ -106,11 +120,11 @@ impl Endpoint {
     /// Ends every stream and session and whatever is under way, and waits for it.
     pub async fn shutdown(&self) {
         self.0.stop.cancel();
-        self.0.listeners.end_all();
+        self.0.listeners.end_where(|_| true);
         for session in self.0.sessions.all() {
             session.end();
         }
-        self.0.parked.clear();
+        self.0.parked.give_up(|_| true);
         self.0.channels.clear();
         self.0.tasks.close();
         self.0.tasks.wait().await;

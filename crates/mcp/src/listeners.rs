@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use switchboard_core::port::Who;
 use switchboard_core::{Kind, View};
 use switchboard_wire::types::Filter;
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, code, meta, method, write};
@@ -86,10 +87,12 @@ impl Listeners {
         theirs.filter(|row| matches!(row.ear, Ear::Listen { .. })).count()
     }
 
-    /// Nobody will hear anything any more.
-    pub(crate) fn end_all(&self) {
+    /// These will not hear anything any more.
+    pub(crate) fn end_where(&self, ends: impl Fn(&Who) -> bool) {
         for listener in self.all() {
-            listener.end();
+            if ends(&listener.principal.who) {
+                listener.end();
+            }
         }
     }
 
@@ -128,8 +131,8 @@ impl Listener {
             let mut message = Vec::new();
             write::result(&mut message, id.as_id(), result.as_json());
             self.out.push(message.into(), Weight::Needed);
-            self.out.end();
         }
+        self.out.end();
     }
 }
 

@@ -56,19 +56,18 @@ impl Parked {
 
     /// Gives up what nobody came back for.
     pub(crate) fn sweep(&self, now: Instant) {
-        let old: Vec<Row> = {
-            let mut rows = self.lock();
-            let ids: Vec<u128> =
-                rows.iter().filter(|(_, row)| row.until <= now).map(|(id, _)| *id).collect();
-            ids.iter().filter_map(|id| rows.remove(id)).collect()
-        };
-        // Dropping a call cancels it, which is nothing to do under a lock.
-        drop(old);
+        self.remove(|row| row.until <= now);
     }
 
-    pub(crate) fn clear(&self) {
-        let rows = std::mem::take(&mut *self.lock());
-        drop(rows);
+    /// Gives up what these have.
+    pub(crate) fn give_up(&self, theirs: impl Fn(&Who) -> bool) {
+        self.remove(|row| theirs(&row.who));
+    }
+
+    fn remove(&self, goes: impl Fn(&Row) -> bool) {
+        let gone: Vec<(u128, Row)> = self.lock().extract_if(|_, row| goes(row)).collect();
+        // Dropping a call cancels it, which is nothing to do under a lock.
+        drop(gone);
     }
 
     fn put(&self, id: u128, row: Row) -> Result<(), Row> {

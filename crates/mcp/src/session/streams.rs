@@ -49,8 +49,9 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// The stream of what belongs to no call; its number is 0.
+    /// The stream of what belongs to no call; its number is 0. One that was ended begins anew.
     pub(crate) fn own(&mut self, room: usize) -> Arc<Outbox> {
+        self.own.take_if(|own| own.is_ended());
         let make = || Arc::new(Outbox::new(Keep::ForReplay(room)));
         self.own.get_or_insert_with(make).clone()
     }

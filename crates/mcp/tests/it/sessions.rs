@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::time::Duration;
 
-use crate::kit::{Hub, call, request, until};
+use crate::kit::{Hub, call, principal, request, until};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -53,6 +53,25 @@ async fn an_ended_session_stays_ended() {
     assert_eq!(cto.post(PING).await.status, 404);
     assert_eq!(cto.send("DELETE", b"").await.status, 404);
     assert_eq!(hub.endpoint.sessions(), 0);
+}
+
+#[tokio::test]
+async fn whoever_is_dismissed_has_nothing_left() {
+    let hub = Hub::start().await;
+    let cto = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let dev = hub.client("token-dev").initialized("2025-11-25", json!({})).await;
+    let mut stream = cto.get().await;
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    let client = hub.client("token-cto");
+    let mut listening = client.ask(1, "subscriptions/listen", wanted, json!({})).await;
+    let params = json!({"name": "alpha__elicit"});
+    client.ask(2, "tools/call", params, json!({"elicitation": {}})).await;
+    hub.endpoint.dismiss(&principal("token-cto").unwrap().who);
+    assert_eq!(stream.next().await, None);
+    assert_eq!(listening.all().await.last().unwrap()["id"], 1);
+    assert_eq!(cto.post(PING).await.status, 404);
+    assert_eq!(dev.post(PING).await.status, 200, "others keep theirs");
+    until("the call that waits is given up", || hub.servers.count(&hub.servers.dropped) == 1).await;
 }
 
 #[tokio::test]
