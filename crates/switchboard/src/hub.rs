@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures_util::future::join_all;
 use switchboard_core::{Audience, Registry, Router};
 use switchboard_mcp::Endpoint;
 use switchboard_model::{AgentId, Desired, Event, ServerKey, ServerName, UserId};
@@ -96,6 +97,16 @@ impl Hub {
     /// Waits until no server is about to become something else, or the time is up.
     pub async fn settle(&self, limit: Duration) {
         self.0.upstreams.settle(limit).await;
+        offers::sync(&self.0.upstreams, &self.0.registry);
+    }
+
+    /// Waits for servers of which nothing is known yet, so that a first list is not an empty one.
+    /// One whose catalog was kept is not waited for.
+    pub async fn settle_unknown(&self, limit: Duration) {
+        let now = self.0.registry.load();
+        let unknown = self.0.upstreams.status().into_iter().map(|status| status.key);
+        let unknown: Vec<ServerKey> = unknown.filter(|key| now.offer(key).is_none()).collect();
+        join_all(unknown.iter().map(|key| self.0.upstreams.settled(key, limit))).await;
         offers::sync(&self.0.upstreams, &self.0.registry);
     }
 

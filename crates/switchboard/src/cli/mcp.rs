@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -16,6 +17,9 @@ use crate::app::{App, Hello, Options, Surfaces, Welcome, principal};
 use crate::hub::local_agent;
 use crate::lifecycle::{Asked, Signals};
 use crate::state_dir::StateDir;
+
+/// How long an agent waits for servers of which nothing is known yet: many never ask again.
+const FIRST: Duration = Duration::from_secs(10);
 
 /// Serve an agent on standard input and output.
 ///
@@ -61,6 +65,7 @@ impl Mcp {
         })
         .await?;
         let principal = principal(app.hub(), &agent).map_err(|error| anyhow::anyhow!(error))?;
+        app.hub().settle_unknown(FIRST).await;
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let endpoint = app.hub().endpoint().clone();
         let served = tokio::select! {

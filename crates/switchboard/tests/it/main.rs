@@ -7,9 +7,11 @@
     reason = "it is test code, in which a broken assumption must stop the test"
 )]
 
+mod agents;
 mod check;
 mod context;
 mod edit;
+mod embed;
 mod hub;
 mod import;
 mod orphans;
