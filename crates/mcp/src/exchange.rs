@@ -96,13 +96,12 @@ impl Inner {
         body: &Bytes,
         request: &Request<'_>,
     ) -> Posted {
-        let mirror = mirror(headers);
         let meta = match RequestMeta::read(request.params) {
             Ok(meta) => meta,
             Err(repeated) => return refuse(request, code::INVALID_PARAMS, &repeated.to_string()),
         };
-        if meta.protocol_version.is_some() || is_stateless(&mirror) {
-            return match stateless(&mirror, request, &meta) {
+        if meta.protocol_version.is_some() || is_stateless(headers) {
+            return match stateless(&mirror(headers), request, &meta) {
                 Err(reply) => Posted::Reply(reply),
                 Ok(speech) => {
                     let who = Arc::new(way.door.who(&way.principal));
@@ -153,7 +152,7 @@ impl Inner {
     ) -> Posted {
         // In the stateless era a closed stream says all that a notification could.
         let meta = RequestMeta::read(notification.params).unwrap_or_default();
-        if meta.protocol_version.is_some() || is_stateless(&mirror(headers)) {
+        if meta.protocol_version.is_some() || is_stateless(headers) {
             return Posted::Accepted;
         }
         self.with_session(way, headers, |session| note(session, notification))
@@ -274,8 +273,9 @@ pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
 }
 
 /// Whether the headers speak of a revision of the stateless era.
-fn is_stateless(mirror: &Mirror<'_>) -> bool {
-    let revision = mirror.version.and_then(Revision::parse);
+fn is_stateless(headers: &HeaderMap) -> bool {
+    let version = headers.get(header::PROTOCOL_VERSION);
+    let revision = version.and_then(|version| Revision::parse(version.to_str().ok()?));
     revision.is_some_and(|revision| revision.era() == Era::Stateless)
 }
 
@@ -339,7 +339,10 @@ fn check_params(asker: &Asker, headers: &HeaderMap, request: &Request<'_>) -> Re
     let params = request.params.unwrap_or(Json::EMPTY);
     let Some(name) = params.get("name").and_then(Json::string) else { return Ok(()) };
     let Some(tool) = asker.view.tool(&name) else { return Ok(()) };
-    let Ok(wanted) = header::param_headers(tool.entry.input_schema()) else { return Ok(()) };
+    let wanted = header::param_headers(tool.entry.input_schema()).unwrap_or_default();
+    if wanted.is_empty() {
+        return Ok(());
+    }
     let find = |name: &str| headers.get(name)?.to_str().ok();
     header::check_params(&wanted, params.get("arguments"), find).map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode, Uri};
+use switchboard_wire::header::{ACCEPT_BOTH, JSON};
 
 use crate::auth::{Authenticate, Principal};
 
@@ -25,6 +26,7 @@ pub(crate) struct Refused {
     pub(crate) reason: &'static str,
 }
 
+const ACCEPT_TURNED: &str = "text/event-stream, application/json";
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Gate {
@@ -107,6 +109,9 @@ pub(crate) fn principal(auth: &dyn Authenticate, headers: &HeaderMap) -> Option<
 
 /// Whether a POST is of JSON.
 pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Refused> {
+    if headers.get(CONTENT_TYPE).is_some_and(|kind| kind == JSON) {
+        return Ok(());
+    }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -119,6 +124,10 @@ pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Refused> {
 /// The same, and whether it takes both kinds of answers.
 pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refused> {
     check_json(headers)?;
+    // What nearly all clients say, in either order.
+    if headers.get(ACCEPT).is_some_and(|both| both == ACCEPT_BOTH || both == ACCEPT_TURNED) {
+        return Ok(());
+    }
     if accepts(headers, "application/json") && accepts(headers, "text/event-stream") {
         return Ok(());
     }
