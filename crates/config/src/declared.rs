@@ -9,6 +9,8 @@ use switchboard_model::{
     AgentId, AgentSpec, Place, Rule, ServerKey, ServerName, ServerSpec, StoreSpec,
 };
 
+use crate::internal::Internal;
+
 /// What one file declares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Declared {
@@ -30,6 +32,10 @@ pub struct Declared {
     pub listen: Option<(SocketAddr, Place)>,
     /// The hub's store.
     pub store: Option<(StoreSpec, Place)>,
+    /// Where internal servers are looked for, if anywhere.
+    pub internal: Option<(Internal, Place)>,
+    /// Whether what it says of internal servers could not be read.
+    pub broken_internal: bool,
     /// Where servers are called by name, to be looked up when all files are known.
     pub references: Vec<Reference>,
     index: BTreeMap<ServerKey, Place>,

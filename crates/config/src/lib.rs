@@ -12,6 +12,7 @@ pub mod edit;
 pub mod environment;
 mod expand;
 pub mod file;
+pub mod internal;
 pub mod load;
 pub mod locate;
 pub mod merge;

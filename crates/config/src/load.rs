@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_model::{Clock, Code, Desired, HubSpec, Problem, ServerKey, ServerName, Severity};
+use switchboard_model::{
+    Clock, Code, Desired, HubSpec, Place, Problem, ServerKey, ServerName, Severity,
+};
 
 use crate::declared::Declared;
 use crate::dialect::Dialect;
 use crate::file::{self, NoText};
+use crate::internal::{Internal, Internals, Siblings};
 use crate::locate::{Candidate, Selection};
 use crate::merge::{self, Input, Origin};
 use crate::parse::{self, Context};
@@ -31,6 +34,8 @@ pub struct Loaded {
     pub origins: BTreeMap<ServerKey, Origin>,
     /// The files that were found.
     pub files: Vec<LoadedFile>,
+    /// The manifests of internal servers that were found.
+    pub manifests: Vec<LoadedFile>,
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
 }
@@ -58,7 +63,8 @@ struct Good {
 /// Loads a selection of files, again and again.
 pub struct Loader {
     selection: Selection,
-    internal: BTreeSet<ServerName>,
+    reserved: BTreeSet<ServerName>,
+    internals: Internals,
     good: BTreeMap<PathBuf, Good>,
     clock: Arc<dyn Clock>,
 }
@@ -66,8 +72,9 @@ pub struct Loader {
 impl Loader {
     /// A loader that has seen nothing yet.
     pub fn new(selection: Selection, clock: Arc<dyn Clock>) -> Self {
-        let internal = RESERVED.iter().filter_map(|name| ServerName::parse(name).ok()).collect();
-        Self { selection, internal, good: BTreeMap::new(), clock }
+        let reserved = RESERVED.iter().filter_map(|name| ServerName::parse(name).ok()).collect();
+        let internals = Internals::default();
+        Self { selection, reserved, internals, good: BTreeMap::new(), clock }
     }
 
     /// What it loads.
@@ -80,14 +87,15 @@ impl Loader {
         self.clock.clone()
     }
 
-    /// Every path that a file may be at.
+    /// Every path that a file or a manifest may be at.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.selection.candidates().into_iter().map(|candidate| candidate.path).collect()
+        let candidates = self.selection.candidates().into_iter();
+        candidates.map(|candidate| candidate.path).chain(self.internals.paths()).collect()
     }
 
-    /// Adds names that internal servers have.
-    pub fn reserve(&mut self, names: impl IntoIterator<Item = ServerName>) {
-        self.internal.extend(names);
+    /// The directory in which manifests come and go, if any are looked for.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.internals.directory().map(Path::to_owned)
     }
 
     /// Reads every file and merges what they declare. Never fails: what is wrong is told, and what
@@ -112,7 +120,14 @@ impl Loader {
             .filter_map(|path| self.good.get(path))
             .map(|good| Input { dialect: good.dialect, declared: &good.declared })
             .collect();
-        let merged = merge::merge(&inputs, &self.internal);
+        let asked = first_asked(&inputs);
+        self.internals.load(asked, self.clock.monotonic(), &mut loaded);
+        let manifests: Vec<Input<'_>> = self
+            .internals
+            .declared()
+            .map(|declared| Input { dialect: Dialect::Annabelle, declared })
+            .collect();
+        let merged = merge::merge_with(&manifests, &inputs, &self.reserved);
         loaded.problems.extend(merged.problems);
         loaded.desired = Arc::new(merged.desired);
         loaded.origins = merged.origins;
@@ -121,7 +136,8 @@ impl Loader {
 
     /// When a file's absence will be taken seriously, if one is absent.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.good.values().filter_map(|good| good.missed_since).min().map(|at| at + VANISH_GRACE)
+        let missed = self.good.values().filter_map(|good| good.missed_since).min();
+        missed.map(|at| at + VANISH_GRACE).into_iter().chain(self.internals.next_deadline()).min()
     }
 
     /// Reads one file; `None` if it is not there or not ours.
@@ -203,6 +219,15 @@ impl Loader {
     }
 }
 
+/// Who is first in asking for internal servers, unless somebody before wants none.
+fn first_asked<'a>(inputs: &[Input<'a>]) -> Option<(&'a Siblings, &'a Place)> {
+    let mut said = inputs.iter().filter_map(|input| input.declared.internal.as_ref());
+    match said.next() {
+        Some((Internal::Beside(siblings), place)) => Some((siblings, place)),
+        Some((Internal::Off, _)) | None => None,
+    }
+}
+
 /// What is not valid any more stays as it was.
 fn keep_entries(new: &mut Declared, old: &Declared) {
     for server in &old.servers {
@@ -219,9 +244,12 @@ fn keep_entries(new: &mut Declared, old: &Declared) {
     if new.broken_policy && !old.broken_policy {
         new.policy = old.policy.clone();
     }
+    if new.broken_internal {
+        new.internal = old.internal.clone();
+    }
 }
 
-fn vanished(path: &Path) -> Problem {
+pub(crate) fn vanished(path: &Path) -> Problem {
     let message = format!("{} is gone", path.display());
     let remedy =
         format!("Put it back within {} s, or its servers are removed.", VANISH_GRACE.as_secs());

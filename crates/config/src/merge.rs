@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, Code, Desired, HubSpec, Place, Problem, ServerKey, ServerName, ServerSpec,
-    Severity,
+    AgentId, AgentSpec, Code, DefaultServers, Desired, HubSpec, Place, Problem, ServerKey,
+    ServerName, ServerSpec, Severity,
 };
 
 use crate::catalog;
@@ -43,18 +43,32 @@ pub struct Merged {
     pub problems: Vec<Problem>,
 }
 
-/// Merges files, in the order in which they count but with native ones before all others. `internal`
+/// Merges files, in the order in which they count but with native ones before all others. `reserved`
 /// are the names that no file may take.
-pub fn merge(inputs: &[Input<'_>], internal: &BTreeSet<ServerName>) -> Merged {
+pub fn merge(inputs: &[Input<'_>], reserved: &BTreeSet<ServerName>) -> Merged {
+    merge_with(&[], inputs, reserved)
+}
+
+/// The same, beside the internal servers of these manifests, whose names no file may take either.
+pub fn merge_with(
+    manifests: &[Input<'_>],
+    inputs: &[Input<'_>],
+    reserved: &BTreeSet<ServerName>,
+) -> Merged {
     let mut ordered: Vec<&Input<'_>> = inputs.iter().collect();
     ordered.sort_by_key(|input| input.dialect != Dialect::Native);
     let mut merger = Merger {
-        internal,
+        internal: reserved.clone(),
         merged: Merged::default(),
         agents: BTreeMap::new(),
         names: HashSet::new(),
         suggestions: SUGGESTIONS,
     };
+    manifests.iter().for_each(|input| merger.servers(input));
+    for declared in manifests.iter().map(|input| input.declared) {
+        let keys = declared.servers.iter().map(|server| &server.key).chain(&declared.broken);
+        merger.internal.extend(keys.map(|key| key.name.clone()));
+    }
     ordered.iter().for_each(|input| merger.servers(input));
     let broken: BTreeSet<&ServerName> =
         inputs.iter().flat_map(|input| &input.declared.broken).map(|key| &key.name).collect();
@@ -66,13 +80,14 @@ pub fn merge(inputs: &[Input<'_>], internal: &BTreeSet<ServerName>) -> Merged {
             .for_each(|it| merger.reference(it, input.dialect, &broken));
     }
     ordered.iter().for_each(|input| merger.agents(input));
+    ordered.extend(manifests);
     merger.defaults(&ordered);
     merger.settings(&ordered);
     merger.merged
 }
 
-struct Merger<'a> {
-    internal: &'a BTreeSet<ServerName>,
+struct Merger {
+    internal: BTreeSet<ServerName>,
     merged: Merged,
     agents: BTreeMap<AgentId, Place>,
     /// Every name that a server has, in whichever scope.
@@ -83,14 +98,16 @@ struct Merger<'a> {
 
 const SUGGESTIONS: usize = 100;
 
-impl Merger<'_> {
+impl Merger {
     fn servers(&mut self, input: &Input<'_>) {
         for server in &input.declared.servers {
             let name = &server.key.name;
             if self.internal.contains(name) {
                 let message = format!("`{name}` is the name of an internal server");
                 let remedy = "Give it another name; this entry is skipped.";
-                self.warn(Code::ReservedName, &server.place, None, message, remedy.into());
+                let found = self.merged.origins.get(&ServerKey::global(name.clone()));
+                let found = found.map(|origin| (origin.place.clone(), "this one counts".into()));
+                self.warn(Code::ReservedName, &server.place, found, message, remedy.into());
                 continue;
             }
             if let Some(first) = self.merged.origins.get(&server.key) {
@@ -170,23 +187,31 @@ impl Merger<'_> {
     /// What agents that name none have: the native file's word if it has one, else what each file
     /// gives.
     fn defaults(&mut self, inputs: &[&Input<'_>]) {
+        if inputs.iter().all(|input| input.declared.defaults == Defaults::All) {
+            // Nobody said anything, so that what comes from elsewhere is everybody's too.
+            self.merged.desired.defaults = DefaultServers::Everything;
+            return;
+        }
         let only = inputs.iter().find_map(|input| match &input.declared.defaults {
             Defaults::Only(names) => Some(names.clone()),
             Defaults::All | Defaults::These(_) => None,
         });
         let given =
             only.unwrap_or_else(|| inputs.iter().flat_map(|input| given(input.declared)).collect());
-        self.merged.desired.defaults = given.into_iter().filter(|name| self.knows(name)).collect();
+        let known = given.into_iter().filter(|name| self.knows(name)).collect();
+        self.merged.desired.defaults = DefaultServers::These(known);
     }
 
     fn settings(&mut self, inputs: &[&Input<'_>]) {
         let default = HubSpec::default();
         let mut listen = None;
         let mut store = None;
+        let mut internal = None;
         for declared in inputs.iter().map(|input| input.declared) {
             self.merged.desired.policy.extend(declared.policy.iter().cloned());
             self.first(&mut listen, declared.listen.as_ref(), "`hub.listen`");
             self.first(&mut store, declared.store.as_ref(), "`hub.store`");
+            self.first(&mut internal, declared.internal.as_ref(), "`internal`");
         }
         self.merged.desired.hub = HubSpec {
             listen: listen.map_or(default.listen, |(listen, _)| listen),

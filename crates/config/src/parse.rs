@@ -11,7 +11,7 @@ use crate::declared::Declared;
 use crate::decode::{Report, lexical_spans, secret_spans};
 use crate::dialect::{self, Dialect, Reading};
 use crate::file::{self, NoText};
-use crate::syntax::{self, Format, SyntaxError};
+use crate::syntax::{self, Format, SyntaxError, Tree};
 
 /// What a text is and declares.
 #[derive(Debug)]
@@ -64,18 +64,10 @@ pub fn bytes(path: &Path, bytes: Vec<u8>, context: &Context<'_>) -> Parsed {
 /// Reads a text.
 pub fn text(path: &Path, text: &str, context: &Context<'_>) -> Parsed {
     let format = context.format.unwrap_or_else(|| Format::of(path));
-    let source = Arc::new(Source::new(path, text, move |text| secrets(text, format)));
-    let tree = match syntax::parse(text, format) {
-        Ok(tree) => tree,
-        Err(errors) => {
-            let mut report = Report::new(source);
-            errors.iter().for_each(|error| complain(error, format, &mut report));
-            let problems = report.into_problems();
-            return Parsed { dialect: context.dialect, declared: None, problems };
-        }
+    let (tree, mut report) = match tree(path, text, format) {
+        Ok(read) => read,
+        Err(problems) => return Parsed { dialect: context.dialect, declared: None, problems },
     };
-    let mut report = Report::new(source);
-    tree.complaints.iter().for_each(|error| complain(error, format, &mut report));
     let Some(dialect) = context.dialect.or_else(|| dialect::detect(path, format, &tree.root))
     else {
         return unknown(path, report);
@@ -83,6 +75,26 @@ pub fn text(path: &Path, text: &str, context: &Context<'_>) -> Parsed {
     let reading = Reading { path, root: &tree.root, own: context.own, project: context.project };
     let declared = dialect::read(dialect, &reading, &mut report);
     Parsed { dialect: Some(dialect), declared: Some(declared), problems: report.into_problems() }
+}
+
+/// Reads a text into a tree, with what is wrong so far; or everything that is wrong with it.
+pub(crate) fn tree(
+    path: &Path,
+    text: &str,
+    format: Format,
+) -> Result<(Tree, Report), Vec<Problem>> {
+    let source = Arc::new(Source::new(path, text, move |text| secrets(text, format)));
+    let mut report = Report::new(source);
+    match syntax::parse(text, format) {
+        Ok(tree) => {
+            tree.complaints.iter().for_each(|error| complain(error, format, &mut report));
+            Ok((tree, report))
+        }
+        Err(errors) => {
+            errors.iter().for_each(|error| complain(error, format, &mut report));
+            Err(report.into_problems())
+        }
+    }
 }
 
 /// The text with its secrets masked, for showing.

@@ -24,6 +24,9 @@ pub struct NativeFile {
     /// The servers, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Server>,
+    /// Servers that are found by their manifests; without this table, none are looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub internal: Option<InternalServers>,
     /// What agents that name no servers have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defaults: Option<DefaultServers>,
@@ -45,6 +48,23 @@ pub struct Hub {
     /// `sqlite` (embedded, the default), `sqlite:PATH`, or a `postgres://` URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
+}
+
+/// Servers that are parts of the same system: each a directory beside the others, with a manifest in
+/// its package.json.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InternalServers {
+    /// Whether they are looked for; true unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// The directory whose subdirectories are looked at, seen from this file; `..` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The keys of package.json that a manifest can be under; `annabelle` and `hexa-puffs` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub manifests: Option<Vec<String>>,
 }
 
 /// What agents that name no servers have.

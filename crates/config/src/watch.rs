@@ -3,6 +3,7 @@
 
 mod paths;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -168,12 +169,18 @@ impl Worker {
     }
 
     fn read(&mut self) {
-        // Aimed before reading, so that what moves meanwhile is seen.
-        self.aim();
-        let loaded = self.loader.load();
+        // Aimed before reading, so that what moves meanwhile is seen; and once more where that has
+        // shown other places to look at.
+        let aimed = self.aim();
+        let mut loaded = self.loader.load();
+        if self.loader.paths() != aimed {
+            self.aim();
+            loaded = self.loader.load();
+        }
         let same_state = loaded.desired == self.loaded.desired;
-        let same_words =
-            loaded.problems == self.loaded.problems && loaded.files == self.loaded.files;
+        let same_words = loaded.problems == self.loaded.problems
+            && loaded.files == self.loaded.files
+            && loaded.manifests == self.loaded.manifests;
         if same_state && same_words {
             return;
         }
@@ -187,11 +194,12 @@ impl Worker {
         (self.publish)(update);
     }
 
-    /// Points the watcher at the directories where the files are, or will be.
-    fn aim(&mut self) {
-        let (gone, new) = self.watched.aim(&self.loader.paths());
+    /// Points the watcher at the directories where the files are, or will be; says which files.
+    fn aim(&mut self) -> Vec<PathBuf> {
+        let paths = self.loader.paths();
+        let (gone, new) = self.watched.aim(&paths, self.loader.directory());
         self.signature = self.watched.signature();
-        let Some(watcher) = &mut self.watcher else { return };
+        let Some(watcher) = &mut self.watcher else { return paths };
         for directory in gone {
             // It may be gone itself, and its watch with it.
             let _ = watcher.unwatch(&directory);
@@ -202,6 +210,7 @@ impl Worker {
                 self.watched.forget(&directory);
             }
         }
+        paths
     }
 }
 

@@ -20,11 +20,38 @@ pub struct Desired {
     /// Every server, by identity.
     pub servers: BTreeMap<ServerKey, Arc<ServerSpec>>,
     /// What agents that name no servers have.
-    pub defaults: BTreeSet<ServerName>,
+    pub defaults: DefaultServers,
     /// Every declared agent.
     pub agents: BTreeMap<AgentId, AgentSpec>,
     /// The rules, first match first.
     pub policy: Vec<Rule>,
+}
+
+/// What agents that name no servers have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DefaultServers {
+    /// Nobody said who has what, so that a server that was just added is seen by whoever was just
+    /// connected: every enabled server that is everybody's or their user's.
+    #[default]
+    Everything,
+    /// Somebody did: these, and no others.
+    These(BTreeSet<ServerName>),
+}
+
+impl DefaultServers {
+    /// Whether a server of this name is among them.
+    pub fn contains(&self, name: &ServerName) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::These(names) => names.contains(name),
+        }
+    }
+}
+
+impl From<BTreeSet<ServerName>> for DefaultServers {
+    fn from(names: BTreeSet<ServerName>) -> Self {
+        Self::These(names)
+    }
 }
 
 impl Desired {
@@ -35,11 +62,18 @@ impl Desired {
         if declared.is_some_and(|spec| !spec.enabled) {
             return Vec::new();
         }
-        let named = declared.and_then(|spec| spec.servers.as_ref()).unwrap_or(&self.defaults);
         let own = Scope::Agent(agent.clone());
-        let mut names: BTreeSet<&ServerName> = named.iter().collect();
+        let scopes = [Some(own.clone()), user.cloned().map(Scope::User), Some(Scope::Global)];
+        let reaches = |key: &ServerKey| scopes.iter().flatten().any(|scope| *scope == key.scope);
+        let mut names: BTreeSet<&ServerName> =
+            match (declared.and_then(|spec| spec.servers.as_ref()), &self.defaults) {
+                (Some(named), _) | (None, DefaultServers::These(named)) => named.iter().collect(),
+                (None, DefaultServers::Everything) => {
+                    let enabled = self.servers.iter().filter(|(_, spec)| spec.enabled);
+                    enabled.filter(|(key, _)| reaches(key)).map(|(key, _)| &key.name).collect()
+                }
+            };
         names.extend(self.servers.keys().filter(|key| key.scope == own).map(|key| &key.name));
-        let scopes = [Some(own), user.cloned().map(Scope::User), Some(Scope::Global)];
         let find = |name: &ServerName| {
             scopes.iter().flatten().find_map(|scope| {
                 let key = ServerKey { scope: scope.clone(), name: name.clone() };

@@ -20,7 +20,7 @@ pub mod template;
 
 pub use agent::AgentSpec;
 pub use clock::{Clock, SystemClock};
-pub use desired::{Changes, Desired};
+pub use desired::{Changes, DefaultServers, Desired};
 pub use event::{Counts, Event, EventKind, LogLine, LogSource, Outcome};
 pub use hub::{HubSpec, StoreSpec};
 pub use name::{AgentId, NameError, ServerName, UserId};

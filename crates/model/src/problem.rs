@@ -67,7 +67,7 @@ codes! {
     UnknownDialect = "unknown-dialect",
     /// The file was there and is gone.
     VanishedFile = "vanished-file",
-    /// Other people on this machine can change the file, and so start commands.
+    /// Other people on this machine can change the file, or own it, and so start commands.
     WritableByOthers = "writable-by-others",
     /// A key that means nothing here.
     UnknownKey = "unknown-key",

@@ -1,7 +1,8 @@
-//! Our own file: hub, servers, defaults, agents and policy. An unknown key is an error, and what
-//! could let a call through by mistake is read strictly.
+//! Our own file: hub, servers, internal servers, defaults, agents and policy. An unknown key is an
+//! error, and what could let a call through by mistake is read strictly.
 
 mod auth;
+mod internal;
 mod server;
 
 pub(super) use self::server::required;
@@ -24,8 +25,8 @@ use crate::expand::Notation;
 use crate::syntax::{Field, Node};
 
 /// The keys of the file itself.
-pub(crate) const ROOT_KEYS: [&str; 6] =
-    ["$schema", "hub", "servers", "defaults", "agents", "policy"];
+pub(crate) const ROOT_KEYS: [&str; 7] =
+    ["$schema", "hub", "servers", "internal", "defaults", "agents", "policy"];
 
 /// Whether a tree looks like ours.
 pub(super) fn is(root: &Node) -> bool {
@@ -44,6 +45,9 @@ pub(super) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
     }
     if let Some(field) = root.take("servers") {
         servers(&field.value, &Scope::Global, &mut declared, report);
+    }
+    if let Some(field) = root.take("internal") {
+        internal::read(field, reading.path, &mut declared, report);
     }
     if let Some(field) = root.take("defaults") {
         defaults(&field.value, &mut declared, report);
@@ -130,7 +134,7 @@ fn servers(node: &Node, scope: &Scope, declared: &mut Declared, report: &mut Rep
 }
 
 /// Checks a server's name.
-pub(super) fn server_name(
+pub(crate) fn server_name(
     text: &str,
     span: &std::ops::Range<usize>,
     report: &mut Report,

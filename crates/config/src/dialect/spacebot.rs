@@ -2,14 +2,13 @@
 //! added to the defaults and takes the place of a default of the same name. The rest of that file is
 //! Spacebot's own.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchboard_model::{AgentSpec, Code, IfMissing, Scope, ServerKey, ServerName, ServerSpec};
 
 use super::Reading;
 use super::native::{agent_id, server_name};
-use crate::declared::{Declared, DeclaredServer, Defaults};
+use crate::declared::{Declared, DeclaredServer};
 use crate::decode::{Fields, Report, Unknown, What, text};
 use crate::draft::{Draft, Kind};
 use crate::expand::Notation;
@@ -29,8 +28,6 @@ pub(super) fn read(reading: &Reading<'_>, report: &mut Report) -> Declared {
     if let Some(list) = reading.root.get("defaults").and_then(|defaults| defaults.get("mcp")) {
         servers(list, &Scope::Global, &mut declared, report);
     }
-    let global = declared.servers.iter().map(|server| server.key.name.clone());
-    declared.defaults = Defaults::These(global.collect::<BTreeSet<ServerName>>());
     if let Some(agents) = reading.root.get("agents") {
         if !matches!(agents.value, Value::List(_)) {
             report.wrong_type(agents, "`agents`", "a list of tables (`[[agents]]`)");

@@ -15,6 +15,7 @@ use super::{Change, EditError, File};
 use crate::declared::{Declared, Defaults};
 use crate::decode::nearest;
 use crate::dialect::Dialect;
+use crate::internal::Internal;
 
 /// What a file declares, without places.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +28,7 @@ pub(super) struct Facts {
     policy: Vec<Rule>,
     listen: Option<SocketAddr>,
     store: Option<StoreSpec>,
+    internal: Option<Internal>,
 }
 
 /// A file as it was read.
@@ -116,6 +118,7 @@ fn facts(dialect: Dialect, declared: &Declared) -> Facts {
         policy: declared.policy.clone(),
         listen: declared.listen.as_ref().map(|(address, _)| *address),
         store: declared.store.as_ref().map(|(store, _)| store.clone()),
+        internal: declared.internal.as_ref().map(|(internal, _)| internal.clone()),
     }
 }
 
@@ -147,6 +150,7 @@ fn difference(planned: &Facts, found: &Facts) -> Option<String> {
         (planned.policy == found.policy, "the policy would change"),
         (planned.listen == found.listen, "the hub's address would change"),
         (planned.store == found.store, "the hub's store would change"),
+        (planned.internal == found.internal, "the internal servers would change"),
     ];
     same.into_iter().find(|(same, _)| !same).map(|(_, what)| what.to_owned())
 }

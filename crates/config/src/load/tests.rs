@@ -74,7 +74,7 @@ fn what_was_never_good_is_closed() {
     assert_eq!(loaded.desired.policy.len(), 1);
     assert_eq!(loaded.desired.policy[0].action, Decision::Deny, "a broken rule denies");
     assert!(loaded.desired.policy[0].server.is_none(), "everything");
-    assert!(loaded.desired.defaults.is_empty());
+    assert!(loaded.desired.defaults == BTreeSet::new().into());
 }
 
 #[test]

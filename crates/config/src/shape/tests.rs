@@ -45,6 +45,7 @@ fn the_reader_and_the_schema_know_the_same_keys() {
     for (document, definition) in [
         (json!({ odd: 1 }), None),
         (json!({ "hub": inner }), Some("Hub")),
+        (json!({ "internal": inner }), Some("InternalServers")),
         (json!({ "defaults": inner }), Some("DefaultServers")),
         (json!({ "agents": { "a": inner } }), Some("Agent")),
         (json!({ "servers": { "a": inner } }), Some("Server")),
@@ -75,6 +76,8 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
         ),
         server(json!({ "command": "x", "call_timeout": { "quiet": 1, "total": "1h" } })),
         json!({ "servers": { "a": { "command": "x" } }, "defaults": { "servers": ["a"] }, "agents": { "b": { "servers": ["a"], "own": { "c": { "command": "x" } } } } }),
+        json!({ "internal": {} }),
+        json!({ "internal": { "enabled": false, "root": "../parts", "manifests": ["acme"] } }),
         json!({ "policy": [{ "tool": "x_*", "origin": "mcp", "read_only": true, "action": "ask" }] }),
     ];
     for document in good {
@@ -96,6 +99,10 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
         server(json!({ "url": "https://x.example", "auth": "magic" })),
         server(json!({ "url": "https://x.example", "auth": { "type": "bearer", "key": "t" } })),
         json!({ "agents": { "b": { "servers": "a" } } }),
+        json!({ "internal": true }),
+        json!({ "internal": { "root": 1 } }),
+        json!({ "internal": { "manifests": "annabelle" } }),
+        json!({ "internal": { "manifests": [] } }),
         json!({ "policy": [{ "tool": "x" }] }),
         json!({ "policy": [{ "action": "maybe" }] }),
         json!({ "policy": { "action": "deny" } }),
@@ -120,4 +127,9 @@ fn the_example_is_good() {
     let shown: BTreeSet<String> =
         servers.flat_map(|server| server.as_object().unwrap().keys().cloned()).collect();
     assert_eq!(shown, described(Some("Server")));
+    let internal = document["internal"].as_object().unwrap();
+    assert_eq!(
+        internal.keys().cloned().collect::<BTreeSet<_>>(),
+        described(Some("InternalServers"))
+    );
 }

@@ -17,15 +17,18 @@ pub(super) struct Watched {
     interesting: Interesting,
 }
 
-/// The paths whose events matter: the files, the links to them and every directory on the way.
+/// The paths whose events matter: the files, the links to them, every directory on the way, and
+/// whatever is in the one in which manifests come and go.
 #[derive(Clone, Default)]
-pub(super) struct Interesting(Arc<Mutex<BTreeSet<PathBuf>>>);
+pub(super) struct Interesting(Arc<Mutex<(BTreeSet<PathBuf>, Option<PathBuf>)>>);
 
 impl Interesting {
     /// Whether one of these matters. An event without a path might.
     pub(super) fn any(&self, paths: &[PathBuf]) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        paths.is_empty() || paths.iter().any(|path| known.contains(path))
+        let (files, directory) = &*known;
+        let within = |path: &PathBuf| directory.is_some() && path.parent() == directory.as_deref();
+        paths.is_empty() || paths.iter().any(|path| files.contains(path) || within(path))
     }
 }
 
@@ -39,17 +42,24 @@ impl Watched {
     }
 
     /// Works out anew what to watch; returns the directories that are no longer and newly watched.
-    pub(super) fn aim(&mut self, files: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    pub(super) fn aim(
+        &mut self,
+        files: &[PathBuf],
+        directory: Option<PathBuf>,
+    ) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let mut hops = BTreeSet::new();
         let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
         self.files = files.iter().map(absolute).collect();
         self.files.iter().for_each(|file| follow(file, &mut hops));
-        let directories: BTreeSet<PathBuf> = hops.iter().filter_map(|hop| directory(hop)).collect();
+        let above = hops.iter().filter_map(|hop| existing_above(hop));
+        let directories: BTreeSet<PathBuf> =
+            above.chain(directory.clone().filter(|directory| directory.is_dir())).collect();
         let gone = self.directories.difference(&directories).cloned().collect();
         let new = directories.difference(&self.directories).cloned().collect();
         let with_parents =
             hops.iter().flat_map(|hop| hop.ancestors()).map(Path::to_owned).collect();
-        *self.interesting.0.lock().unwrap_or_else(PoisonError::into_inner) = with_parents;
+        *self.interesting.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            (with_parents, directory);
         self.directories = directories;
         (gone, new)
     }
@@ -91,6 +101,6 @@ fn follow(file: &Path, hops: &mut BTreeSet<PathBuf>) {
 }
 
 /// The nearest directory above a path that exists.
-fn directory(path: &Path) -> Option<PathBuf> {
+fn existing_above(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|above| above.is_dir()).map(Path::to_owned)
 }

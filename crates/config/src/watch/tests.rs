@@ -156,3 +156,32 @@ fn links_that_are_replaced_as_kubernetes_does() {
     fs::rename(scene.path("conf.tmp"), scene.path("conf")).unwrap();
     scene.expect(&["e"]);
 }
+
+#[test]
+fn internal_servers_come_change_and_go() {
+    let manifest = |name: &str| {
+        format!(r#"{{"annabelle": {{"name": "{name}", "command": "x", "args": []}}}}"#)
+    };
+    let scene = Scene::new(&["hub/s.toml"], |dir| {
+        fs::create_dir_all(dir.join("hub")).unwrap();
+        fs::write(dir.join("hub/s.toml"), "[hub]\n").unwrap();
+        fs::create_dir_all(dir.join("a")).unwrap();
+        fs::write(dir.join("a/package.json"), manifest("a")).unwrap();
+    });
+    fs::write(scene.path("hub/s.toml"), "[internal]\n").unwrap();
+    scene.expect(&["a"]);
+    fs::write(scene.path("a/package.json"), manifest("a2")).unwrap();
+    scene.expect(&["a2"]);
+    // A directory first, and long after it what makes it one of ours.
+    fs::create_dir(scene.path("b")).unwrap();
+    std::thread::sleep(DEBOUNCE * 2);
+    fs::write(scene.path("b/package.json"), "{}").unwrap();
+    std::thread::sleep(DEBOUNCE * 2);
+    fs::write(scene.path("b/package.json"), manifest("b")).unwrap();
+    scene.expect(&["a2", "b"]);
+    fs::rename(scene.path("b"), scene.path("c")).unwrap();
+    fs::write(scene.path("c/package.json"), manifest("c")).unwrap();
+    scene.expect(&["a2", "c"]);
+    fs::remove_dir_all(scene.path("a")).unwrap();
+    scene.expect(&["c"]);
+}

@@ -10,12 +10,10 @@ mod print;
 mod round_trip;
 mod same;
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 use switchboard_config::Dialect;
 use switchboard_config::syntax::Format;
-use switchboard_model::{Part, SecretTemplate, ServerName, ServerSpec, Template};
+use switchboard_model::{Part, SecretTemplate, ServerSpec, Template};
 
 /// How one dialect writes servers, and what of them it can say.
 struct Writer {
@@ -35,11 +33,6 @@ fn writers() -> Vec<Writer> {
     writers.push(aicib::writer());
     writers.extend(clients::writers());
     writers
-}
-
-/// The names that agents have which name none.
-fn all_names(servers: &[ServerSpec]) -> BTreeSet<ServerName> {
-    servers.iter().map(|server| server.name.clone()).collect()
 }
 
 /// A map of name to entry.

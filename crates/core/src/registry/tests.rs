@@ -225,7 +225,7 @@ fn who_sees_what() {
     let spec = |key: &ServerKey| Arc::new(ServerSpec::new(key.name.clone(), http.clone()));
     let desired = Desired {
         servers: keys.iter().map(|key| (key.clone(), spec(key))).collect(),
-        defaults: BTreeSet::from([name("git"), name("switchboard")]),
+        defaults: BTreeSet::from([name("git"), name("switchboard")]).into(),
         agents: BTreeMap::from([
             (
                 cto.clone(),

@@ -55,7 +55,7 @@ fn an_agent_sees_its_own_over_its_users_over_global() {
     ] {
         desired.servers.insert(ServerKey { scope, name: name(n) }, server(n, "2"));
     }
-    desired.defaults = BTreeSet::from([name("a"), name("b"), name("c")]);
+    desired.defaults = BTreeSet::from([name("a"), name("b"), name("c")]).into();
     let view = |desired: &Desired| -> Vec<String> {
         desired.servers_of(&agent, Some(&user)).iter().map(ToString::to_string).collect()
     };
@@ -67,4 +67,40 @@ fn an_agent_sees_its_own_over_its_users_over_global() {
 
     desired.agents.get_mut(&agent).unwrap().enabled = false;
     assert!(view(&desired).is_empty());
+}
+
+#[test]
+fn where_nobody_said_who_has_what_everybody_has_everything() {
+    let (agent, user) = (AgentId::parse("cto").unwrap(), UserId::parse("ann").unwrap());
+    let mut desired = Desired { servers: servers(&[("a", "1"), ("b", "1")]), ..Desired::default() };
+    for (scope, n) in [
+        (Scope::User(user.clone()), "mine"),
+        (Scope::User(UserId::parse("bob").unwrap()), "his"),
+        (Scope::Agent(agent.clone()), "own"),
+        (Scope::Agent(AgentId::parse("ceo").unwrap()), "theirs"),
+    ] {
+        desired.servers.insert(ServerKey { scope, name: name(n) }, server(n, "2"));
+    }
+    Arc::make_mut(desired.servers.get_mut(&ServerKey::global(name("b"))).unwrap()).enabled = false;
+    let declared = |servers: Option<&[&str]>, enabled| AgentSpec {
+        servers: servers.map(|names| names.iter().map(|n| name(n)).collect()),
+        enabled,
+        ..AgentSpec::default()
+    };
+    let everything: &[&str] = &["a", "mine (user ann)", "own (agent cto)"];
+    for (defaults, spec, expected) in [
+        (DefaultServers::Everything, None, everything),
+        (DefaultServers::Everything, Some(declared(None, true)), everything),
+        (DefaultServers::Everything, Some(declared(Some(&["b"]), true)), &["b", "own (agent cto)"]),
+        (DefaultServers::Everything, Some(declared(None, false)), &[]),
+        // Nothing is something that was said.
+        (DefaultServers::These(BTreeSet::new()), None, &["own (agent cto)"]),
+        (BTreeSet::from([name("a")]).into(), Some(declared(None, true)), &["a", "own (agent cto)"]),
+    ] {
+        desired.defaults = defaults;
+        desired.agents = spec.into_iter().map(|spec| (agent.clone(), spec)).collect();
+        let seen: Vec<String> =
+            desired.servers_of(&agent, Some(&user)).iter().map(ToString::to_string).collect();
+        assert_eq!(seen, expected, "{:?} {:?}", desired.defaults, desired.agents);
+    }
 }

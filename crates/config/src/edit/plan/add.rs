@@ -225,13 +225,9 @@ impl Adding<'_> {
 
     fn for_spacebot(&mut self) {
         let value = Json::Object(entry(Dialect::Spacebot, self.spec));
-        let name = self.name().clone();
         if self.agents.is_empty() || self.to_defaults {
             self.plan.ops.push(Op::Push(trail(["defaults", "mcp"]), value));
             self.expect(Scope::Global);
-            if let Defaults::These(names) = &mut self.plan.expected.defaults {
-                names.insert(name);
-            }
             return;
         }
         let root = self.root;

@@ -5,13 +5,13 @@ use proptest::test_runner::{Config, TestCaseError};
 use switchboard_config::Dialect;
 use switchboard_config::parse::Context;
 use switchboard_config::syntax::Format;
-use switchboard_model::ServerSpec;
+use switchboard_model::{DefaultServers, ServerSpec};
 use switchboard_testkit::fuzz::without_skip;
 use switchboard_testkit::repetitions;
 
 use super::generate::servers;
 use super::print::print;
-use super::{Writer, all_names, native, writers};
+use super::{Writer, native, writers};
 use crate::support::{Read, read_as};
 
 /// Our own file, in each format.
@@ -39,7 +39,7 @@ fn same(writer: &Writer, servers: &[ServerSpec]) -> Result<(), TestCaseError> {
     for (text, ours) in natively(&servers) {
         prop_assert_eq!(ours.servers(), servers.clone(), "{}\n{:?}", text, ours.problems);
         prop_assert!(ours.problems.is_empty(), "{}\n{:?}", text, ours.problems);
-        prop_assert_eq!(&ours.desired().defaults, &all_names(&servers));
+        prop_assert_eq!(&ours.desired().defaults, &DefaultServers::Everything);
         // AICIB's file starts nothing that nobody has, so what is off is nobody's there.
         if writer.dialect != Dialect::Aicib {
             prop_assert_eq!(&ours.desired().defaults, &theirs.desired().defaults);

@@ -44,7 +44,7 @@ fn the_section() {
         agents(&read),
         [("ceo", true, vec!["notion"]), ("cto", true, vec!["github", "linear"])]
     );
-    assert_eq!(read.desired().defaults, names(&[]));
+    assert_eq!(read.desired().defaults, names(&[]).into());
     assert_eq!(read.codes(), [""; 0]);
 }
 
@@ -125,7 +125,7 @@ fn the_master_switch() {
     let off = section.replace("enabled: true  ", "enabled: false ");
     let read = read(&[("aicib.config.yaml", &off)]);
     assert_eq!(read.servers(), [ServerSpec { enabled: false, ..github() }]);
-    assert_eq!(read.desired().defaults, names(&[]));
+    assert_eq!(read.desired().defaults, names(&[]).into());
     assert_eq!(view(&read, "cto"), [""; 0]);
 }
 

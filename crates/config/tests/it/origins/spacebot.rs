@@ -1,10 +1,10 @@
 //! Spacebot's `config.toml`.
 
 use switchboard_config::Dialect;
-use switchboard_model::{AgentId, HttpKind, Scope, ServerKey, ServerSpec};
+use switchboard_model::{AgentId, DefaultServers, HttpKind, Scope, ServerKey, ServerSpec};
 use switchboard_testkit::fuzz::name;
 
-use crate::support::{Read, http, names, read, read_fixture, stdio, with};
+use crate::support::{Read, http, read, read_fixture, stdio, with};
 
 /// What an agent of this id can use, by name and target.
 fn view(read: &Read, agent: &str) -> Vec<(String, String)> {
@@ -38,7 +38,7 @@ fn the_example() {
     let found: &ServerSpec = &read.desired().servers[&key];
     assert_eq!(*found, postgres);
     assert_eq!(read.desired().servers.len(), 3);
-    assert_eq!(read.desired().defaults, names(&["filesystem", "sentry"]));
+    assert_eq!(read.desired().defaults, DefaultServers::Everything);
     assert_eq!(read.desired().agents.keys().collect::<Vec<_>>(), [&main]);
     assert_eq!(read.codes(), [""; 0]);
 }
