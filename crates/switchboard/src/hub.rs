@@ -62,6 +62,8 @@ struct Inner {
     recorder: Option<Recorder>,
     desired: ArcSwap<Desired>,
     tasks: TaskTracker,
+    /// What is kept of servers must be kept before they end.
+    keeping: TaskTracker,
     end: CancellationToken,
 }
 
@@ -150,6 +152,9 @@ impl Hub {
     pub async fn shutdown(&self) {
         self.0.end.cancel();
         self.0.endpoint.shutdown().await;
+        self.0.keeping.close();
+        // A store that does not answer must not keep the servers from ending.
+        let _ = tokio::time::timeout(FAREWELL, self.0.keeping.wait()).await;
         self.0.upstreams.disconnect_all().await;
         self.0.tasks.close();
         self.0.tasks.wait().await;

@@ -39,7 +39,7 @@ impl Status {
             return Ok(ExitCode::SUCCESS);
         }
         out.line(table(
-            &["SERVER", "STATE", "TOOLS", "SPEAKS", "PID", "WHAT"],
+            &["SERVER", "STATE", "TOOLS", "SPEAKS", "PID", "CHECKS", "WHAT"],
             reports.iter().map(cells),
         ));
         let good = reports.iter().filter(|report| report.ok).count();
@@ -64,6 +64,33 @@ fn cells(report: &ServerReport) -> Vec<String> {
         report.tools.to_string(),
         report.revision.clone().unwrap_or_default(),
         report.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+        checks(&report.health),
         what,
     ]
+}
+
+/// The last checks as a picture: the higher, the slower.
+fn checks(health: &[Result<f64, String>]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let bar = |check: &Result<f64, String>| match check {
+        Ok(milliseconds) => {
+            // A step for each tripling, from one millisecond on.
+            let step = (milliseconds.max(1.0).ln() / 3.0_f64.ln()) as usize;
+            BARS[step.min(BARS.len() - 1)]
+        }
+        Err(_) => '✗',
+    };
+    health.iter().rev().take(10).rev().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_as_a_picture() {
+        let history = [Ok(0.2), Ok(4.0), Err("gone".to_owned()), Ok(100_000.0)];
+        assert_eq!(checks(&history), "▁▂✗█");
+        assert_eq!(checks(&[]), "");
+    }
 }

@@ -236,6 +236,8 @@ pub struct ServerReport {
     pub in_flight: u32,
     /// How long the test took.
     pub seconds: Option<f64>,
+    /// The last health checks, oldest first: milliseconds, or why there was no answer.
+    pub health: Vec<Result<f64, String>>,
     /// What it said last.
     pub log: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use switchboard_model::{LogLine, ServerState};
-use switchboard_upstream::Status;
+use switchboard_upstream::{Health, Status};
 use switchboard_wire::Era;
 
 use super::protocol::{Failure, Said, ServerReport};
@@ -36,8 +36,13 @@ pub(super) fn report(status: &Status, took: Option<Duration>) -> ServerReport {
         pid: status.pid,
         in_flight: status.in_flight,
         seconds: took.map(|took| took.as_secs_f64()),
+        health: status.health.iter().map(checked).collect(),
         log: status.log.iter().map(shown).collect(),
     }
+}
+
+fn checked(check: &Health) -> Result<f64, String> {
+    check.outcome.as_ref().map(|took| took.as_secs_f64() * 1000.0).map_err(Clone::clone)
 }
 
 pub(super) fn shown(line: &LogLine) -> String {

@@ -125,10 +125,11 @@ impl Builder {
         let endpoint = Endpoint::new(options);
         registry.publish(&house_key(), Arc::new(House::offer()));
 
-        let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
+        let (tasks, keeping) = (TaskTracker::new(), TaskTracker::new());
+        let end = CancellationToken::new();
         if let Some(store) = &self.store {
             cache::recall(store, &registry).await?;
-            tasks.spawn(cache::keep(store.clone(), upstreams.clone(), end.clone()));
+            keeping.spawn(cache::keep(store.clone(), upstreams.clone(), end.clone()));
         }
         let told = endpoint.clone();
         tasks.spawn(offers::follow(upstreams.clone(), registry.clone(), told, end.clone()));
@@ -141,6 +142,7 @@ impl Builder {
             recorder,
             desired: ArcSwap::from_pointee(Desired::default()),
             tasks,
+            keeping,
             end,
         }));
         hub.refresh_audience();

@@ -30,11 +30,12 @@ pub(super) async fn recall(store: &Store, registry: &Registry) -> Result<()> {
     Ok(())
 }
 
-/// Keeps every catalog that changes, until the end.
+/// Keeps every catalog that changes, until the end; what changed before the end is kept as well.
 pub(super) async fn keep(store: Store, upstreams: Upstreams, end: CancellationToken) {
     let mut events = upstreams.events();
     loop {
         let event = tokio::select! {
+            biased;
             event = events.recv() => event,
             () = end.cancelled() => return,
         };

@@ -3,7 +3,7 @@
 use crate::id::push_number;
 
 /// Appends an event. Data with line ends is spread over several fields, and comes out joined by
-/// `\n`. A type or an id loses its line ends, and an id its NULs, which no reader would take.
+/// `\n`. A type or an id loses its line ends and NULs: a reader would end there, or not take an id.
 pub fn event(out: &mut Vec<u8>, kind: Option<&str>, id: Option<&str>, data: &[u8]) {
     out.reserve(data.len() + 64);
     if let Some(kind) = kind {
