@@ -1,10 +1,14 @@
-//! The official conformance suite against our client: every scenario that a revision requires, and
-//! which of them may fail so far. Never judges a scenario itself; the suite does.
+//! The official conformance suite against our client and against our hub: every scenario that a
+//! revision requires, and which of them may fail so far. Never judges a scenario itself; the suite
+//! does.
+
+mod client;
+mod hub;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
@@ -12,48 +16,26 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::{environment, process, say, testware};
 
-/// The revisions with the number of scenarios that each requires of a client.
-const REVISIONS: [(&str, usize); 2] = [("2025-11-25", 18), ("2026-07-28", 32)];
-/// Scenarios at once. Some measure time, so they must not wait for each other.
+/// What is run at once. Some scenarios measure time, so they must not wait for each other.
 const WORKERS: usize = 3;
-/// For one scenario, in milliseconds; a client that hangs must not hold up everything.
-const LIMIT: &str = "60000";
-/// Where the expected failures are, one file for each revision in the suite's own format.
-const EXPECTED: &str = "crates/upstream/conformance";
-const DRIVER: &str = "upstream-test-server";
+/// What the suite is run against: programs of ours, built as the tests build them.
+const PROGRAMS: [&str; 4] = ["upstream-test-server", "switchboard", "mcp-fixture", "mcp-relay"];
 
 /// Runs the suite; fails when a scenario fails that is not listed, and when a listed one passes.
 pub(crate) fn run() -> Result<()> {
     let suite = Suite::find()?;
-    let mut wrong = Vec::new();
-    for (revision, required) in REVISIONS {
-        let scenarios = suite.required(revision)?;
-        ensure!(
-            scenarios.len() == required,
-            "the suite requires {} scenarios for {revision}, not {required}: {}",
-            scenarios.len(),
-            scenarios.join(", ")
-        );
-        let file = environment::root().join(EXPECTED).join(format!("{revision}.yml"));
-        let text =
-            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-        let outcome = compare(&suite.judge(revision, &scenarios)?, &listed(&text));
-        say::note(format_args!(
-            "{revision}: {} of {required} passed, {} failed as expected, {} are wrong",
-            outcome.passed,
-            outcome.expected,
-            outcome.wrong.len()
-        ));
-        wrong.extend(outcome.wrong.into_iter().map(|what| format!("{revision} {what}")));
-    }
+    let mut wrong = client::run(&suite)?;
+    wrong.extend(hub::run(&suite)?);
     if wrong.is_empty() {
         return Ok(());
     }
     wrong.iter().for_each(say::note);
     bail!(
-        "{} scenarios are not as {EXPECTED} says; what they said is in {}",
+        "{} scenarios are not as {} and {} say; what they said is in {}",
         wrong.len(),
-        results()?.display()
+        client::EXPECTED,
+        hub::EXPECTED,
+        suite.results.display()
     )
 }
 
@@ -96,17 +78,74 @@ fn listed(text: &str) -> BTreeSet<String> {
     entries.filter_map(|entry| entry.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-/// What the suite says it requires of a client.
-fn required(listing: &str) -> Vec<String> {
-    let client = listing.lines().skip_while(|line| !line.starts_with("Client scenarios")).skip(1);
-    client.map_while(|line| line.trim().strip_prefix("- ")).map(str::to_owned).collect()
+/// The list that is committed in `directory`, one file for each revision in the suite's own format.
+fn expected(directory: &str, revision: &str) -> Result<BTreeSet<String>> {
+    let file = environment::root().join(directory).join(format!("{revision}.yml"));
+    let text =
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(listed(&text))
 }
 
-/// The suite and the client that it drives.
+/// Says how it went, and returns what is wrong.
+fn report(what: &str, required: usize, outcome: Outcome) -> Vec<String> {
+    say::note(format_args!(
+        "{what}: {} of {required} passed, {} failed as expected, {} are wrong",
+        outcome.passed,
+        outcome.expected,
+        outcome.wrong.len()
+    ));
+    outcome.wrong.into_iter().map(|wrong| format!("{what} {wrong}")).collect()
+}
+
+/// Does something with each, a few at once; the answers are in no order.
+fn each<T: Sync, R: Send>(all: &[T], act: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+    let queue = Mutex::new(all.iter());
+    let next = || queue.lock().ok()?.next();
+    let work = || -> Result<Vec<R>> { std::iter::from_fn(next).map(&act).collect() };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        let mut answers = Vec::new();
+        for worker in workers {
+            answers.extend(worker.join().map_err(|_| anyhow!("a worker panicked"))??);
+        }
+        Ok(answers)
+    })
+}
+
+/// Which side of MCP the suite examines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Client => "--client",
+            Self::Server => "--server",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Client => "Client scenarios",
+            Self::Server => "Server scenarios",
+        }
+    }
+}
+
+/// What the suite says it requires of that side.
+fn required(listing: &str, side: Side) -> Vec<String> {
+    let rows = listing.lines().skip_while(|line| !line.starts_with(side.heading())).skip(1);
+    rows.map_while(|line| line.trim().strip_prefix("- ")).map(str::to_owned).collect()
+}
+
+/// The suite, and the programs that it meets.
 struct Suite {
     node: PathBuf,
     script: PathBuf,
-    driver: PathBuf,
+    built: PathBuf,
     results: PathBuf,
 }
 
@@ -120,57 +159,45 @@ impl Suite {
             "the suite is not installed; run `cargo xtask test --only tools`"
         );
         // The same units as the tests, so that after them there is nothing left to build.
-        let built = ["build", "--locked", "--workspace", "--bin", DRIVER, "--test", "it"];
-        process::run(process::cargo(&built)?)?;
-        let name = format!("{DRIVER}{}", std::env::consts::EXE_SUFFIX);
-        let driver = target()?.join("debug").join(name);
-        ensure!(driver.is_file(), "cargo built no {}", driver.display());
-        let results = results()?;
+        let mut build = process::cargo(&["build", "--locked", "--workspace", "--test", "it"])?;
+        build.args(PROGRAMS.iter().flat_map(|program| ["--bin", program]));
+        process::run(build)?;
+        let target = environment::target()?.unwrap_or_else(|| environment::root().join("target"));
+        let results = target.join("conformance");
         if results.exists() {
             fs::remove_dir_all(&results)
                 .with_context(|| format!("cannot clear {}", results.display()))?;
         }
-        Ok(Self { node, script, driver, results })
+        Ok(Self { node, script, built: target.join("debug"), results })
     }
 
-    fn required(&self, revision: &str) -> Result<Vec<String>> {
+    /// A program that was built.
+    fn program(&self, name: &str) -> Result<PathBuf> {
+        let place = self.built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        ensure!(place.is_file(), "cargo built no {}", place.display());
+        Ok(place)
+    }
+
+    /// A file for what a program says besides.
+    fn log(&self, name: &str) -> Result<File> {
+        let place = self.results.join(format!("{name}.log"));
+        fs::create_dir_all(&self.results)
+            .and_then(|()| File::create(&place))
+            .with_context(|| format!("cannot create {}", place.display()))
+    }
+
+    /// The scenarios that a revision requires, of which there must be as many as we know of.
+    fn required(&self, side: Side, revision: &str, count: usize) -> Result<Vec<String>> {
         let mut command = self.command();
-        command.args(["list", "--client", "--requirements", revision]);
-        Ok(required(&process::output(command)?))
-    }
-
-    /// Runs the scenarios, a few at once.
-    fn judge(&self, revision: &str, scenarios: &[String]) -> Result<Vec<Verdict>> {
-        let queue = Mutex::new(scenarios.iter());
-        let next = || queue.lock().ok()?.next();
-        let work = || -> Result<Vec<Verdict>> {
-            std::iter::from_fn(next).map(|scenario| self.one(revision, scenario)).collect()
-        };
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
-            let mut verdicts = Vec::new();
-            for worker in workers {
-                verdicts.extend(worker.join().map_err(|_| anyhow!("a worker panicked"))??);
-            }
-            Ok(verdicts)
-        })
-    }
-
-    fn one(&self, revision: &str, scenario: &str) -> Result<Verdict> {
-        let place = self.results.join(revision).join(scenario.replace('/', "-"));
-        fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
-        let mut command = self.command();
-        // The suite takes the client's command as one text and splits it at spaces.
-        command.args(["client", "--command", &format!("{} conformance", self.driver.display())]);
-        command.args(["--scenario", scenario, "--spec-version", revision, "--timeout", LIMIT]);
-        command.arg("--output-dir").arg(&place).stdin(Stdio::null());
-        let output = command.output().context("Node did not start")?;
-        let said = [output.stdout, output.stderr].concat();
-        fs::write(place.join("said.txt"), &said)
-            .with_context(|| format!("cannot write into {}", place.display()))?;
-        let passed = verdict(output.status.code(), &String::from_utf8_lossy(&said))
-            .with_context(|| format!("{revision} {scenario}: see {}", place.display()))?;
-        Ok(Verdict { scenario: scenario.to_owned(), passed })
+        command.args(["list", side.flag(), "--requirements", revision]);
+        let scenarios = required(&process::output(command)?, side);
+        ensure!(
+            scenarios.len() == count,
+            "the suite requires {} scenarios for {revision}, not {count}: {}",
+            scenarios.len(),
+            scenarios.join(", ")
+        );
+        Ok(scenarios)
     }
 
     fn command(&self) -> Command {
@@ -180,24 +207,6 @@ impl Suite {
         command.arg(&self.script).current_dir(environment::root());
         command
     }
-}
-
-/// Both what the suite says and how it ends: a suite that is broken must not look like a client
-/// that fails as expected.
-fn verdict(code: Option<i32>, said: &str) -> Result<bool> {
-    match (code, said.contains("OVERALL: PASSED"), said.contains("OVERALL: FAILED")) {
-        (Some(0), true, false) => Ok(true),
-        (Some(1), false, true) => Ok(false),
-        _ => bail!("the suite did not come to a verdict (exit code {code:?})"),
-    }
-}
-
-fn target() -> Result<PathBuf> {
-    Ok(environment::target()?.unwrap_or_else(|| environment::root().join("target")))
-}
-
-fn results() -> Result<PathBuf> {
-    Ok(target()?.join("conformance"))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl Endpoint {
     /// Ends what somebody has here, such as when their token was withdrawn: their sessions with
     /// whatever is under way in them, their streams, and their calls that wait.
     pub fn dismiss(&self, who: &Who) {
-        let is_theirs = |other: &Who| other.agent == who.agent && other.user == who.user;
+        let is_theirs = |other: &Who| other.is_same_caller(who);
         for session in self.0.sessions.all() {
             if is_theirs(&session.principal.who) {
                 self.0.sessions.end(&session);

@@ -111,7 +111,7 @@ pub struct Limits {
     pub listens: usize,
     /// Resources that one session or stream is told about.
     pub subscriptions: usize,
-    /// How long changes are gathered before anybody is told.
+    /// How long changes, and what a server asks back, are gathered before anybody is told.
     pub gather: Duration,
     /// For how long a list may be kept by who got it.
     pub list_ttl: Duration,

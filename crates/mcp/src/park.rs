@@ -72,7 +72,7 @@ impl Parked {
 
     fn put(&self, id: u128, row: Row) -> Result<(), Row> {
         let mut rows = self.lock();
-        let theirs = rows.values().filter(|other| same(&other.who, &row.who)).count();
+        let theirs = rows.values().filter(|other| other.who.is_same_caller(&row.who)).count();
         if rows.len() >= self.limits.parked || theirs >= self.limits.parked_each {
             return Err(row);
         }
@@ -82,7 +82,7 @@ impl Parked {
 
     fn take(&self, id: u128, who: &Who) -> Option<Row> {
         let mut rows = self.lock();
-        rows.get(&id).filter(|row| same(&row.who, who))?;
+        rows.get(&id).filter(|row| row.who.is_same_caller(who))?;
         rows.remove(&id)
     }
 
@@ -156,6 +156,7 @@ impl Inner {
         let running = row.running;
         running.port.go_on(progress_token(params.as_json()));
         if left.is_empty() {
+            running.port.refuse();
             return Begun::Call(Task::new(self.clone(), asker, id, method, params, running));
         }
         Begun::Reply(self.put_aside(&asker, &id, method, &params, running, left))
@@ -290,10 +291,6 @@ fn digest(method: &str, params: Json<'_>) -> String {
         hash.update(part);
     }
     BASE64.encode(&hash.finalize()[..16])
-}
-
-fn same(one: &Who, other: &Who) -> bool {
-    one.agent == other.agent && one.user == other.user
 }
 
 fn seconds(time: SystemTime) -> i64 {

@@ -2,11 +2,13 @@
 //! they ask becomes a request of its own or waits for the client to come back with inputs. Never
 //! asks for what the client did not say it can do.
 
+mod key;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use switchboard_core::port::{BoxFuture, ClientPort, RpcError};
+use switchboard_core::port::{BoxFuture, ClientPort, RpcError, Who};
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Capabilities, LogMessage};
 use switchboard_wire::{Edit, Era, Json, JsonBuf, code, method, rewrite, write};
@@ -20,6 +22,7 @@ use crate::session::{Input, Session};
 pub(crate) struct Port {
     pub(crate) out: Arc<Outbox>,
     pub(crate) speech: Speech,
+    who: Arc<Who>,
     asking: Asking,
     /// How long the client may take to answer.
     patience: Duration,
@@ -70,7 +73,13 @@ pub(crate) struct Ask {
 struct State {
     waker: Option<Waker>,
     asks: Vec<Ask>,
-    asked: u64,
+    /// Refusals that wait: what the client can answer is asked before the server hears what it
+    /// cannot.
+    refusals: Vec<oneshot::Sender<()>>,
+    /// The keys of what was asked.
+    keys: Vec<String>,
+    /// What the client answered before it was asked (`inputResponses`).
+    given: Option<JsonBuf>,
     cancelled: bool,
     /// The token that the repeated request has for progress.
     token: Option<JsonBuf>,
@@ -82,7 +91,7 @@ struct State {
 pub(crate) enum Event {
     /// The client does not want its answer any more.
     Cancelled,
-    /// Something is asked that the client has to come back with.
+    /// The server asks something that the client has to come back with, or cannot.
     Asked,
 }
 
@@ -90,10 +99,17 @@ impl Port {
     pub(crate) fn new(
         out: Arc<Outbox>,
         speech: Speech,
+        who: Arc<Who>,
         asking: Asking,
         patience: Duration,
     ) -> Self {
-        Self { out, speech, asking, patience, state: Mutex::default() }
+        Self { out, speech, who, asking, patience, state: Mutex::default() }
+    }
+
+    /// With answers that came before their questions.
+    pub(crate) fn given(mut self, answers: Option<JsonBuf>) -> Self {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).given = answers;
+        self
     }
 
     fn abilities(&self) -> Option<&Capabilities> {
@@ -114,7 +130,9 @@ impl Port {
         if state.cancelled {
             return Poll::Ready(Event::Cancelled);
         }
-        if !state.asks.is_empty() {
+        // Who asked may be gone meanwhile.
+        state.asks.retain(|ask| !ask.answer.is_closed());
+        if !state.asks.is_empty() || !state.refusals.is_empty() {
             return Poll::Ready(Event::Asked);
         }
         match &mut state.waker {
@@ -126,10 +144,25 @@ impl Port {
 
     /// What is asked, and was not given out yet.
     pub(crate) fn take_asks(&self) -> Vec<Ask> {
-        // Who asked may be gone meanwhile.
-        let mut asks = std::mem::take(&mut self.lock().asks);
-        asks.retain(|ask| !ask.answer.is_closed());
+        std::mem::take(&mut self.lock().asks)
+    }
+
+    /// Whether anything is asked that the client can come back with; if not, the server hears what
+    /// is refused.
+    pub(crate) fn asks(&self) -> bool {
+        let asks = !self.lock().asks.is_empty();
+        if !asks {
+            self.refuse();
+        }
         asks
+    }
+
+    /// The server hears what the client cannot answer.
+    pub(crate) fn refuse(&self) {
+        let refusals = std::mem::take(&mut self.lock().refusals);
+        for refusal in refusals {
+            let _ = refusal.send(());
+        }
     }
 
     /// The call goes on as another request, with its own token for progress.
@@ -210,18 +243,40 @@ impl Port {
 
     async fn ask_back(&self, asked: &'static str, params: Option<JsonBuf>) -> Input {
         let (sender, receiver) = oneshot::channel();
+        let mut given = None;
         self.change(|state| {
-            state.asked += 1;
-            let key = format!("input-{}", state.asked);
-            state.asks.push(Ask { key, method: asked, params, answer: sender });
+            let key = key::unused(asked, params.as_ref().map(JsonBuf::as_json), &state.keys);
+            state.keys.push(key.clone());
+            given = state.given.as_ref().and_then(|given| {
+                let answer = given.as_json().get(&key).filter(|answer| answer.is_object());
+                answer.map(|answer| given.part(answer))
+            });
+            if given.is_none() {
+                state.asks.push(Ask { key, method: asked, params, answer: sender });
+            }
         });
-        receiver.await.unwrap_or_else(|_| Err(silence()))
+        match given {
+            Some(answer) => Ok(answer),
+            None => receiver.await.unwrap_or_else(|_| Err(silence())),
+        }
+    }
+
+    /// Waits until the refusal's turn has come.
+    async fn hold_back(&self) {
+        let (sender, turn) = oneshot::channel();
+        self.change(|state| state.refusals.push(sender));
+        // Whoever drops it lets it go.
+        let _ = turn.await;
     }
 }
 
 impl ClientPort for Port {
     fn capabilities(&self) -> Json<'_> {
         self.abilities().map_or(Json::EMPTY, Capabilities::raw)
+    }
+
+    fn who(&self) -> Option<&Who> {
+        Some(&self.who)
     }
 
     fn request<'a>(
@@ -237,6 +292,9 @@ impl ClientPort for Port {
             };
             if let Some(needed) = self.lacks(asked, params.as_ref()) {
                 self.lock().missing = Some(needed);
+                if self.speech.era() == Era::Stateless {
+                    self.hold_back().await;
+                }
                 let text = format!("the client behind this call does not support `{asked}`");
                 return Err(RpcError::new(code::METHOD_NOT_FOUND, &text));
             }

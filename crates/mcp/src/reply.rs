@@ -216,7 +216,14 @@ impl Scribe {
         }
         if let CallError::Rpc(error) = error {
             let mut out = Vec::with_capacity(64 + error.raw.as_json().as_bytes().len());
-            write::error_raw(&mut out, Some(id), error.raw.as_json());
+            match (era, error.code) {
+                // The code that an older server gives has another name since.
+                (Era::Stateless, code::RESOURCE_NOT_FOUND) if method == method::RESOURCES_READ => {
+                    let code = code::INVALID_PARAMS;
+                    write::error(&mut out, Some(id), code, &error.message, error.data());
+                }
+                _ => write::error_raw(&mut out, Some(id), error.raw.as_json()),
+            }
             let status = match era {
                 Era::Session => 200,
                 Era::Stateless => code::http_status(error.code, Raised::InTheCall),

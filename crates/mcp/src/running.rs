@@ -5,12 +5,14 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use switchboard_core::port::{CallError, Caller, Inputs, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
 use switchboard_wire::peek::{self, ResultType};
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, meta};
+use tokio::time::{Sleep, sleep};
 
 use crate::endpoint::Inner;
 use crate::outbox::Outbox;
@@ -36,6 +38,9 @@ impl Asker {
 pub(crate) struct Running {
     future: Pin<Box<dyn Future<Output = Result<JsonBuf, CallError>> + Send>>,
     pub(crate) port: Arc<Port>,
+    /// How long questions are gathered, and since one came, the time that is left.
+    gather: Duration,
+    gathering: Option<Pin<Box<Sleep>>>,
 }
 
 /// How a call went on.
@@ -63,7 +68,13 @@ impl Running {
             Era::Stateless | Era::Session => Asking::Allowed,
         };
         let speech = asker.speech.clone();
-        let port = Arc::new(Port::new(out, speech, asking, inner.limits.input));
+        let given = match (asker.era(), asking) {
+            (Era::Stateless, Asking::Allowed) => params.as_json().get("inputResponses"),
+            _ => None,
+        };
+        let given = given.map(|given| params.part(given));
+        let port = Port::new(out, speech, asker.who.clone(), asking, inner.limits.input);
+        let port = Arc::new(port.given(given));
         let inputs = match asker.era() {
             Era::Session => Inputs::Ask,
             Era::Stateless => Inputs::PassOn,
@@ -83,7 +94,7 @@ impl Running {
             };
             router.call(&request, &caller).await
         });
-        Self { future, port }
+        Self { future, port, gather: inner.limits.gather, gathering: None }
     }
 
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
@@ -96,10 +107,29 @@ impl Running {
             return Poll::Ready(Outcome::Answer(answer));
         }
         match self.port.poll_event(context) {
-            Poll::Ready(Event::Asked) => Poll::Ready(Outcome::Asked),
+            Poll::Ready(Event::Asked) => self.poll_gathered(context),
             Poll::Ready(Event::Cancelled) => Poll::Ready(Outcome::Cancelled),
             Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// A server that asks several things at once sends them one by one; its client is to come back
+    /// once, with all of them.
+    fn poll_gathered(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        let gather = self.gather;
+        let gathering = self.gathering.get_or_insert_with(|| Box::pin(sleep(gather)));
+        if gathering.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        self.gathering = None;
+        if self.port.asks() {
+            return Poll::Ready(Outcome::Asked);
+        }
+        // Only refusals, which the server has heard now; what comes next wakes us.
+        if self.port.poll_event(context).is_ready() {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 }
 

@@ -42,7 +42,8 @@ impl Pulse {
         Hold(self)
     }
 
-    fn is_held(&self) -> bool {
+    /// Whether the server waits for an answer of ours.
+    pub(crate) fn is_held(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 }

@@ -29,6 +29,11 @@ impl Who {
     pub fn user(user: UserId) -> Self {
         Self { agent: None, user: Some(user), session: None }
     }
+
+    /// Whether both are one caller, in whichever sessions.
+    pub fn is_same_caller(&self, other: &Self) -> bool {
+        self.agent == other.agent && self.user == other.user
+    }
 }
 
 /// A call that found its server.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use switchboard_wire::{Json, JsonBuf};
 
+use super::call::Who;
 use super::error::RpcError;
 
 /// A future that can be kept in a table.
@@ -17,6 +18,12 @@ pub trait ClientPort: Send + Sync {
     /// What the client can do, as it declared it; servers are told.
     fn capabilities(&self) -> Json<'_> {
         Json::EMPTY
+    }
+
+    /// Whose client it is. Where a server does not say which of several calls it asks for, it may
+    /// ask only if all of them are of one caller.
+    fn who(&self) -> Option<&Who> {
+        None
     }
 
     /// Answers a request of the server: `elicitation/create`, `sampling/createMessage` or

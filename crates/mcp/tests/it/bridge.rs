@@ -109,6 +109,80 @@ async fn a_stateless_client_comes_back_to_a_call_that_waits() {
     assert_eq!(hub.servers.count(&hub.servers.begun), 1, "it was one call all the time");
 }
 
+/// Servers of the session era have a code of their own for it.
+#[tokio::test]
+async fn a_resource_that_is_not_there_is_said_as_the_era_says_it() {
+    let hub = Hub::start().await;
+    let gone = json!({"uri": "mcp://alpha/test://alpha/gone"});
+    let stateless = hub.client("token-cto");
+    let session = stateless.clone().initialized("2025-11-25", json!({})).await;
+    let there = session.post(&request(1, "resources/read", gone.clone())).await.json().await;
+    let here = stateless.ask(1, "resources/read", gone, json!({})).await.json().await;
+    for (answer, code) in [(there, -32002), (here, -32602)] {
+        let expected = json!({"code": code, "message": "gone", "data": {"uri": 1.0}});
+        assert_eq!(answer["error"], expected);
+    }
+}
+
+/// The gathering is long here, so that a busy machine cannot pull the questions apart.
+async fn gathering() -> Hub {
+    Hub::with(|options| options.limits.gather = Duration::from_millis(500)).await
+}
+
+#[tokio::test]
+async fn what_is_asked_at_once_is_asked_at_once() {
+    let hub = gathering().await;
+    let client = hub.client("token-cto");
+    let first = ask(&client, 1, "alpha__several", json!({})).await;
+    let asked = first["result"]["inputRequests"].as_object().unwrap();
+    assert_eq!(asked.len(), 3, "{first}");
+    assert_eq!(asked["user_name"]["method"], "elicitation/create");
+    let answers: Value = asked.keys().map(|key| (key.clone(), json!({"for": key}))).collect();
+    let state = &first["result"]["requestState"];
+    let more = json!({"requestState": state, "inputResponses": answers});
+    let last = ask(&client, 2, "alpha__several", more).await;
+    let names: Vec<&Value> =
+        last["result"]["answers"].as_array().unwrap().iter().map(|one| &one["for"]).collect();
+    assert_eq!(names[0], "user_name", "{last}");
+    assert_eq!(hub.servers.count(&hub.servers.begun), 1);
+}
+
+#[tokio::test]
+async fn what_can_be_asked_comes_before_what_cannot() {
+    let hub = gathering().await;
+    let client = hub.client("token-cto");
+    let able = json!({"sampling": {}});
+    let call = async |id: u64, more: Value| {
+        let mut params = json!({"name": "alpha__several"});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        client.ask(id, "tools/call", params, able.clone()).await.json().await
+    };
+    let first = call(1, json!({})).await;
+    let asked = first["result"]["inputRequests"].as_object().unwrap();
+    let methods: Vec<&Value> = asked.values().map(|one| &one["method"]).collect();
+    assert_eq!(methods, ["sampling/createMessage"], "{first}");
+    let key = asked.keys().next().unwrap();
+    let state = &first["result"]["requestState"];
+    let last = call(2, json!({"requestState": state, "inputResponses": {key: {"x": 1}}})).await;
+    assert_eq!(last["result"]["answers"], json!([-32601, {"x": 1}, -32601]), "{last}");
+}
+
+#[tokio::test]
+async fn what_is_answered_before_is_not_asked() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let given = |answer: Value| json!({"inputResponses": {"user_name": answer, "extra": {}}});
+    let first = ask(&client, 1, "alpha__several", given(json!({"x": 1.5}))).await;
+    let asked = first["result"]["inputRequests"].as_object().unwrap();
+    assert!(!asked.is_empty() && !asked.contains_key("user_name"), "{first}");
+    // What is no answer is none.
+    for bad in [json!(12345), Value::Null] {
+        let first = ask(&client, 2, "alpha__several", given(bad)).await;
+        let asked = first["result"]["inputRequests"].as_object().unwrap();
+        assert!(asked.contains_key("user_name"), "{first}");
+    }
+}
+
 #[tokio::test]
 async fn having_a_state_is_not_being_allowed_to_use_it() {
     let hub = Hub::start().await;

@@ -100,7 +100,7 @@ fn serve(listener: tokio::net::TcpListener, routes: axum::Router) {
 pub(crate) fn offer(server: &str) -> Offer {
     let names = [
         "echo", "raw", "progress", "log", "elicit", "sample", "roots", "ask", "wait", "fail",
-        "gone", "mirrored", "many",
+        "gone", "mirrored", "many", "several",
     ];
     let mut offer = Offer {
         tools: names.iter().map(|name| tool(server, name)).collect(),

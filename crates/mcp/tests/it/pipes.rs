@@ -57,7 +57,7 @@ async fn a_session_on_pipes() {
     assert_eq!(pipe.ask(&request(3, "initialize", params)).await["error"]["code"], -32601);
     pipe.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     let list = pipe.ask(&request(4, "tools/list", json!({}))).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 26);
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 28);
     pipe.say(&call(5, "alpha__roots", json!({}))).await;
     for _ in 0..2 {
         let asked = pipe.next().await.unwrap();

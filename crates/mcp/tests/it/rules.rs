@@ -176,7 +176,7 @@ async fn lists_are_the_same_bytes_in_both_eras() {
     assert_eq!(info["name"], "switchboard");
     let names = listed(&body, "tools", "name");
     assert!(names.contains(&"alpha__echo".to_owned()) && names.contains(&"beta__echo".to_owned()));
-    assert_eq!(names.len(), 26);
+    assert_eq!(names.len(), 28);
 }
 
 #[tokio::test]

@@ -73,11 +73,7 @@ fn request(channel: &Arc<Channel>, request: &Request<'_>, related: Related) {
     if request.method == method::PING {
         return channel.respond(request.id, Ok(Json::EMPTY));
     }
-    let caused = match related {
-        Related::To(id) => Some(id),
-        Related::Unknown => channel.table.only_client(),
-    };
-    let found = caused.and_then(|id| channel.table.find(id));
+    let found = caused(channel, related).and_then(|id| channel.table.find(id));
     let found = found.and_then(|(pulse, waiting)| Some((pulse, waiting.port?)));
     let asks =
         matches!(&*request.method, method::ELICIT | method::CREATE_MESSAGE | method::ROOTS_LIST);
@@ -100,6 +96,14 @@ fn request(channel: &Arc<Channel>, request: &Request<'_>, related: Related) {
             let answer = nobody(&request.method);
             channel.respond(request.id, answer.as_ref().map(JsonBuf::as_json));
         }
+    }
+}
+
+/// The request that a message has to do with.
+fn caused(channel: &Channel, related: Related) -> Option<u64> {
+    match related {
+        Related::To(id) => Some(id),
+        Related::Unknown => channel.table.likely(),
     }
 }
 
@@ -159,7 +163,7 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
         let text = format!("{}: {data}", message.level.as_str());
         channel.journal.push(LogSource::Message, text.as_bytes());
     }
-    if let Related::To(id) = related
+    if let Some(id) = caused(channel, related)
         && let Some((_, waiting)) = channel.table.find(id)
         && let Some(port) = waiting.port
     {

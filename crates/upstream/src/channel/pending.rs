@@ -83,14 +83,23 @@ impl Table {
         self.lock().rows.get(&id).map(|row| (row.pulse.clone(), row.waiting.clone()))
     }
 
-    /// The only request with a client behind it, if there is exactly one.
-    pub(super) fn only_client(&self) -> Option<u64> {
+    /// The request that a server has in mind where it does not say: the only one with a client
+    /// behind it; of several of one caller, the newest that waits for no answer of the client's.
+    /// With clients of several callers there is none, since nobody may see what is another's.
+    pub(super) fn likely(&self) -> Option<u64> {
         let table = self.lock();
-        let mut clients = table.rows.iter().filter(|(_, row)| row.waiting.port.is_some());
-        match (clients.next(), clients.next()) {
-            (Some((id, _)), None) => Some(*id),
-            _ => None,
+        let mut clients = table.rows.iter().filter_map(|(id, row)| {
+            let port = row.waiting.port.as_deref()?;
+            Some((!row.pulse.is_held(), *id, port.who()))
+        });
+        let (mut free, mut id, who) = clients.next()?;
+        for (other_free, other_id, other) in clients {
+            if !who.zip(other).is_some_and(|(one, other)| one.is_same_caller(other)) {
+                return None;
+            }
+            (free, id) = (free, id).max((other_free, other_id));
         }
+        Some(id)
     }
 
     /// Answers everything with `error`, and takes nothing more.
@@ -109,3 +118,6 @@ impl Table {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -36,7 +36,13 @@ impl Wanted<'_> {
                     Edit::remove(meta::CLIENT_INFO),
                     Edit::remove(meta::LOG_LEVEL),
                 ];
-                rewrite::edit(out, params, &[Edit::inside(meta::META, &inside)])?;
+                // What its era does not have, it may take for a mistake.
+                let edits = [
+                    Edit::inside(meta::META, &inside),
+                    Edit::remove("inputResponses"),
+                    Edit::remove("requestState"),
+                ];
+                rewrite::edit(out, params, &edits)?;
             }
             Era::Stateless => {
                 let inside = [

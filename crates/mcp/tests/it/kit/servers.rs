@@ -4,12 +4,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, Inputs, RpcError, Servers};
+use switchboard_core::port::{
+    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, RpcError, Servers,
+};
 use switchboard_model::ServerKey;
 use switchboard_wire::{Json, JsonBuf, method, peek};
 use tokio::sync::Notify;
 
-use super::buffer;
+use super::{buffer, json};
 
 /// The scripted servers.
 #[derive(Default)]
@@ -80,6 +82,11 @@ impl Scripted {
             method::PROMPTS_GET => Ok(buffer(r#"{"messages":[],"n":1.0}"#)),
             method::RESOURCES_READ => {
                 let uri = params.get("uri").unwrap().as_str();
+                if uri.ends_with("/gone\"") {
+                    let error = json(r#"{"code":-32002,"message":"gone","data":{"uri":1.0}}"#);
+                    let raw = JsonBuf::from(error);
+                    return Err(RpcError { code: -32002, message: "gone".to_owned(), raw }.into());
+                }
                 Ok(buffer(&format!(r#"{{"contents":[{{"uri":{uri},"text":"x"}}]}}"#)))
             }
             method::COMPLETE => Ok(buffer(r#"{"completion":{"values":["a"]}}"#)),
@@ -126,6 +133,7 @@ impl Scripted {
                 text("done")
             }
             "elicit" | "sample" | "roots" => self.ask(name, port).await,
+            "several" => several(port).await,
             "ask" => ask_stateless(params, caller),
             "wait" => {
                 self.release.notified().await;
@@ -144,11 +152,7 @@ impl Scripted {
     }
 
     /// What a server of the session era does: it asks while it works.
-    async fn ask(
-        &self,
-        name: &str,
-        port: &dyn switchboard_core::port::ClientPort,
-    ) -> Result<JsonBuf, CallError> {
+    async fn ask(&self, name: &str, port: &dyn ClientPort) -> Result<JsonBuf, CallError> {
         let (method, params) = match name {
             "elicit" => {
                 (method::ELICIT, Some(buffer(r#"{"message":"who?","requestedSchema":{}}"#)))
@@ -172,6 +176,24 @@ impl Scripted {
         let quoted = serde_json::Value::from(all).to_string();
         Ok(buffer(&format!(r#"{{"content":[],"answers":{quoted}}}"#)))
     }
+}
+
+/// What a server does that asks everything at once, and can do without the answers.
+async fn several(port: &dyn ClientPort) -> Result<JsonBuf, CallError> {
+    let name = r#"{"message":"who?","requestedSchema":{"properties":{"name":{}}}}"#;
+    let ask = async |asked: &str, params: &str, later: Duration| {
+        tokio::time::sleep(later).await;
+        match port.request(asked, Some(buffer(params))).await {
+            Ok(answer) => answer.as_json().as_str().to_owned(),
+            Err(error) => error.code.to_string(),
+        }
+    };
+    let (name, model, roots) = tokio::join!(
+        ask(method::ELICIT, name, Duration::ZERO),
+        ask(method::CREATE_MESSAGE, "{}", Duration::from_millis(1)),
+        ask(method::ROOTS_LIST, "{}", Duration::from_millis(2)),
+    );
+    Ok(buffer(&format!(r#"{{"content":[],"answers":[{name},{model},{roots}]}}"#)))
 }
 
 /// What a server of the stateless era does: it asks by its result.
