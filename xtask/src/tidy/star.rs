@@ -10,7 +10,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("switchboard-core", &["switchboard-model", "switchboard-wire"]),
     ("switchboard-upstream", &["switchboard-core", "switchboard-model", "switchboard-wire"]),
     ("switchboard-mcp", &["switchboard-core", "switchboard-model", "switchboard-wire"]),
-    ("switchboard-rest", &["switchboard-core", "switchboard-model"]),
+    (
+        "switchboard-rest",
+        &[
+            "switchboard-config",
+            "switchboard-core",
+            "switchboard-model",
+            "switchboard-store",
+            "switchboard-upstream",
+            "switchboard-wire",
+        ],
+    ),
     ("switchboard-agent", &["switchboard-core", "switchboard-model"]),
     (
         "switchboard",

@@ -1,0 +1,80 @@
+//! What the API is made of, and the router of all its routes.
+
+use std::sync::Arc;
+
+use axum::middleware;
+use switchboard_core::{Registry, Router};
+use switchboard_model::Clock;
+use switchboard_store::{Recorder, Store};
+use switchboard_upstream::Upstreams;
+use tokio_util::sync::CancellationToken;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::error::Problem;
+use crate::port::Hub;
+use crate::{gate, ops};
+
+/// What the API is made of.
+pub struct Parts {
+    /// State that lasts.
+    pub store: Store,
+    /// The connections.
+    pub upstreams: Upstreams,
+    /// What is on offer.
+    pub registry: Registry,
+    /// The path of every call.
+    pub router: Router,
+    /// Who writes calls down, for its counters.
+    pub recorder: Option<Recorder>,
+    /// The hub around it.
+    pub hub: Arc<dyn Hub>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Ends streams when the hub stops.
+    pub end: CancellationToken,
+}
+
+/// The API. Clones share it.
+#[derive(Clone)]
+pub struct Api(Arc<Parts>);
+
+impl Api {
+    /// Of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Every route, behind the gate.
+    pub fn router(&self) -> axum::Router {
+        let (routes, _) = ops::routes().split_for_parts();
+        let gate = middleware::from_fn_with_state(self.clone(), gate::pass);
+        routes.route_layer(gate).with_state(self.clone())
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn upstreams(&self) -> &Upstreams {
+        &self.0.upstreams
+    }
+
+    pub(crate) fn hub(&self) -> &dyn Hub {
+        &*self.0.hub
+    }
+
+    /// Makes what runs equal to what is declared, after a change of the store.
+    pub(crate) async fn apply(&self) -> Result<(), Problem> {
+        Ok(self.0.hub.apply().await?)
+    }
+}
+
+/// The OpenAPI document of every route.
+pub fn openapi() -> OpenApi {
+    let (_, document) = ops::routes().split_for_parts();
+    document
+}
+
+/// Routes that are described where they are written.
+pub(crate) type Routes = OpenApiRouter<Api>;

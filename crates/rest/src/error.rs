@@ -1,0 +1,149 @@
+//! What goes wrong, as problem details (RFC 9457): what happened, why, and what to do next.
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use switchboard_store::Error;
+use utoipa::ToSchema;
+
+/// What every operation returns.
+pub(crate) type Result<T> = std::result::Result<T, Problem>;
+
+/// Why a request was not done.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// A URN for the kind of problem.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The kind, for a person.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// The kind, stable across versions, for a program.
+    pub code: String,
+    /// What happened this time.
+    pub detail: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// Each thing that is wrong with what was sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Fault>,
+    #[serde(skip)]
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// One thing that is wrong with what was sent.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Fault {
+    /// The kind.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+impl Problem {
+    /// A problem of this status and code.
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        Self {
+            kind: format!("urn:switchboard:problem:{code}"),
+            title: status.canonical_reason().unwrap_or("Problem").to_owned(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.into(),
+            remedy: None,
+            errors: Vec::new(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// With what to do next.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// With each thing that is wrong.
+    pub(crate) fn faults(mut self, errors: Vec<Fault>) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.headers.push((name, HeaderValue::from_static(value)));
+        self
+    }
+
+    /// There is no such thing, or it is not for whoever asks.
+    pub(crate) fn not_found(what: &str, id: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no {what} `{id}`"))
+    }
+
+    /// What was sent cannot be right.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail)
+    }
+
+    /// It cannot be done in this state.
+    pub(crate) fn conflict(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, detail)
+    }
+
+    /// Whoever asks may not.
+    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    /// No credential, or none that is good.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "a good credential is needed")
+            .remedy("Send `Authorization: Bearer …` with a token of `switchboard token create`.")
+            .header(header::WWW_AUTHENTICATE, "Bearer")
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match &error {
+            Error::NotFound { .. } => Self::new(StatusCode::NOT_FOUND, "not_found", text),
+            Error::Exists { .. } => Self::conflict("exists", text),
+            Error::Stale { .. } => {
+                Self::new(StatusCode::PRECONDITION_FAILED, "stale", text).remedy("Read it again.")
+            }
+            Error::Refused(_) => Self::conflict("refused", text),
+            error if error.is_transient() => {
+                tracing::warn!(%error, "the store is away");
+                let text = "the store does not answer at the moment";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_away", text)
+                    .remedy("Try again in a moment.")
+                    .header(header::RETRY_AFTER, "2")
+            }
+            error => {
+                // The cause may name what is none of the caller's business.
+                tracing::error!(error = error as &dyn std::error::Error, "a request failed");
+                let text = "the hub could not do it; its log says why";
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.extend(self.headers);
+        response
+    }
+}

@@ -1,0 +1,93 @@
+//! Requests with an idempotency key: the first is done, the same again gets the first one's answer.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Limited};
+use switchboard_store::{Claim, Replay};
+
+use crate::api::Api;
+use crate::error::{Problem, Result};
+use crate::input::MAX_BODY;
+use crate::who::Caller;
+
+/// The header that carries the key.
+pub(super) const KEY: &str = "idempotency-key";
+/// How long an answer is remembered.
+const LASTING: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_KEY: usize = 200;
+
+pub(super) async fn run(
+    api: &Api,
+    caller: &Caller,
+    key: &HeaderValue,
+    request: Request,
+    next: Next,
+) -> Response {
+    match once(api, caller, key, request, next).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn once(
+    api: &Api,
+    caller: &Caller,
+    key: &HeaderValue,
+    request: Request,
+    next: Next,
+) -> Result<Response> {
+    let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= MAX_KEY);
+    let key = key.ok_or_else(|| {
+        let text = format!("an idempotency key has 1 to {MAX_KEY} visible characters");
+        Problem::new(StatusCode::BAD_REQUEST, "bad_key", text)
+    })?;
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| too_large())?.to_bytes();
+    let mut asked = format!("{} {}\n", head.method, head.uri.path()).into_bytes();
+    asked.extend_from_slice(&body);
+    let principal = caller.agent.as_ref().map_or_else(
+        || format!("user {}", caller.user),
+        |agent| format!("agent {agent}"),
+    );
+    let store = api.store();
+    let id = match store.idempotency().claim(&principal, key, &asked, LASTING).await? {
+        Claim::First { id } => id,
+        Claim::Done(replay) => return Ok(answer(&replay)),
+        Claim::UnderWay => {
+            let text = "a request with this key is being done";
+            return Err(Problem::conflict("under_way", text).remedy("Ask again in a moment."));
+        }
+        Claim::Other => {
+            let text = "this key came with another request before";
+            return Err(Problem::invalid(text).remedy("Use a new key for a new request."));
+        }
+    };
+    let response = next.run(Request::from_parts(head, Body::from(body))).await;
+    if !response.status().is_success() {
+        store.idempotency().abandon(&id).await?;
+        return Ok(response);
+    }
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.map_err(|_| Problem::invalid("the answer broke"))?.to_bytes();
+    let replay = Replay { status: head.status.as_u16(), body: body.to_vec() };
+    store.idempotency().finish(&id, &replay).await?;
+    Ok(Response::from_parts(head, Body::from(body)))
+}
+
+fn answer(replay: &Replay) -> Response {
+    let status = StatusCode::from_u16(replay.status).unwrap_or(StatusCode::OK);
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    let mut response = (status, kind, replay.body.clone()).into_response();
+    response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    response
+}
+
+pub(crate) fn too_large() -> Problem {
+    let text = format!("the body is larger than {MAX_BODY} bytes, or broke off");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
+}

@@ -1,0 +1,117 @@
+//! Servers: finding the one that is meant, and showing them.
+
+mod get;
+mod list;
+
+use std::sync::Arc;
+
+use switchboard_model::{AgentId, Scope, ServerKey, ServerName, UserId};
+use switchboard_store::ServerRow;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::api::{Api, Routes};
+use crate::error::{Problem, Result};
+use crate::port::{Declared, Source};
+use crate::view::server::{self, ServerView, Shown};
+use crate::who::Caller;
+
+pub(super) fn routes() -> Routes {
+    OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(get::get))
+}
+
+/// A server that somebody meant.
+pub(super) struct Found {
+    pub(super) key: ServerKey,
+    pub(super) source: Source,
+    /// Whether it is one of the store's that does not run since a file's counts instead.
+    pub(super) shadowed: bool,
+}
+
+impl Found {
+    /// The row of the store; what a file declares is not changed here.
+    pub(super) fn row(&self) -> Result<&Arc<ServerRow>> {
+        match &self.source {
+            Source::Store(row) => Ok(row),
+            Source::File { path, line } => {
+                let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+                let text = format!("`{}` is declared in {}{line}", self.key.name, path.display());
+                let remedy = "Change it in that file, or with `switchboard add` and `remove`.";
+                Err(Problem::conflict("declared_in_file", text).remedy(remedy))
+            }
+        }
+    }
+}
+
+/// The server that `id` means: an id, `global:NAME`, `user:ada:NAME`, `agent:cto:NAME`, or a name alone,
+/// which is the caller's own before everybody's. What the caller does not see is not there.
+pub(super) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
+    let declared = api.hub().declared();
+    let found = by_id(&declared, id).or_else(|| by_key(&declared, &parse(id)?)).or_else(|| {
+        let name = ServerName::parse(id).ok()?;
+        let own = ServerKey { scope: Scope::User(caller.user.clone()), name: name.clone() };
+        by_key(&declared, &own).or_else(|| by_key(&declared, &ServerKey::global(name)))
+    });
+    found
+        .filter(|found| caller.sees(&found.key, api.store()))
+        .ok_or_else(|| Problem::not_found("server", id))
+}
+
+/// The same, if the caller may change it.
+pub(super) fn find_own(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
+    let found = find(api, caller, id)?;
+    if !caller.may_change(&found.key, api.store()) {
+        return Err(Problem::forbidden(format!("only an administrator changes {}", found.key)));
+    }
+    Ok(found)
+}
+
+/// A server as it stands now.
+pub(super) async fn shown(api: &Api, found: &Found) -> Result<ServerView> {
+    let stats = api.store().servers().stats(&found.key).await?;
+    let status = api.upstreams().status_of(&found.key).filter(|_| !found.shadowed);
+    let declared = api.hub().declared();
+    let spec = match &found.source {
+        Source::Store(row) => Some(&row.spec),
+        Source::File { .. } => declared.desired.servers.get(&found.key),
+    };
+    let spec = spec.ok_or_else(|| Problem::not_found("server", found.key.name.as_str()))?;
+    Ok(server::server(&Shown {
+        key: &found.key,
+        spec,
+        source: &found.source,
+        status: status.as_ref(),
+        stats: Some(&stats),
+    }))
+}
+
+fn by_id(declared: &Declared, id: &str) -> Option<Found> {
+    let sources = declared.sources.iter().map(|(key, source)| (key, source.clone(), false));
+    let shadowed = declared.shadowed.iter();
+    let shadowed = shadowed.map(|(key, row)| (key, Source::Store(row.clone()), true));
+    let mut all = sources.chain(shadowed);
+    let (key, source, shadowed) = all.find(|(key, source, _)| server::id(key, source) == id)?;
+    Some(Found { key: key.clone(), source, shadowed })
+}
+
+fn by_key(declared: &Declared, key: &ServerKey) -> Option<Found> {
+    let source = declared.sources.get(key)?.clone();
+    Some(Found { key: key.clone(), source, shadowed: false })
+}
+
+fn parse(id: &str) -> Option<ServerKey> {
+    let (word, rest) = id.split_once(':')?;
+    let (scope, name) = match word {
+        "global" => (Scope::Global, rest),
+        "user" => {
+            let (user, name) = rest.split_once(':')?;
+            (Scope::User(UserId::parse(user).ok()?), name)
+        }
+        "agent" => {
+            let (agent, name) = rest.split_once(':')?;
+            (Scope::Agent(AgentId::parse(agent).ok()?), name)
+        }
+        _ => return None,
+    };
+    Some(ServerKey { scope, name: ServerName::parse(name).ok()? })
+}

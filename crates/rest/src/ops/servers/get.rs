@@ -1,0 +1,40 @@
+//! One server.
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+
+use super::{find, shown};
+use crate::api::Api;
+use crate::error::{Problem, Result};
+use crate::input::etag;
+use crate::view::server::ServerView;
+use crate::who::Caller;
+
+/// Shows a server
+///
+/// By its id, or by `global:NAME`, `user:ada:NAME`, `agent:cto:NAME` or its name alone.
+#[utoipa::path(
+    get,
+    path = "/api/v1/servers/{id}",
+    tag = "servers",
+    params(("id" = String, Path, description = "The server.")),
+    responses(
+        (status = 200, body = ServerView, headers(("etag" = String, description = "For If-Match; only of servers that the store declares."))),
+        (status = 401, body = Problem, content_type = "application/problem+json"),
+        (status = 403, body = Problem, content_type = "application/problem+json"),
+        (status = 404, body = Problem, content_type = "application/problem+json"),
+    )
+)]
+pub(super) async fn get(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response> {
+    let view = shown(&api, &find(&api, &caller, &id)?).await?;
+    Ok(match view.revision {
+        Some(revision) => (etag(revision), Json(view)).into_response(),
+        None => (HeaderMap::new(), Json(view)).into_response(),
+    })
+}
