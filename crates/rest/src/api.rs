@@ -1,6 +1,6 @@
 //! What the API is made of, and the router of all its routes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::middleware;
 use switchboard_core::{Registry, Router};
@@ -12,6 +12,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::Problem;
+use crate::ops::people::attempts::Attempts;
 use crate::port::Hub;
 use crate::{gate, ops};
 
@@ -37,12 +38,17 @@ pub struct Parts {
 
 /// The API. Clones share it.
 #[derive(Clone)]
-pub struct Api(Arc<Parts>);
+pub struct Api(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    attempts: Attempts,
+}
 
 impl Api {
     /// Of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(Inner { parts, attempts: Attempts::default() }))
     }
 
     /// Every route, behind the gate.
@@ -53,20 +59,47 @@ impl Api {
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.0.store
+        &self.0.parts.store
     }
 
     pub(crate) fn upstreams(&self) -> &Upstreams {
-        &self.0.upstreams
+        &self.0.parts.upstreams
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.0.parts.registry
+    }
+
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.0.parts.recorder.as_ref()
+    }
+
+    /// The path of every call, not of requests.
+    pub(crate) fn calls(&self) -> &Router {
+        &self.0.parts.router
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.0.parts.clock
     }
 
     pub(crate) fn hub(&self) -> &dyn Hub {
-        &*self.0.hub
+        &*self.0.parts.hub
+    }
+
+    /// Ends streams when the hub stops.
+    pub(crate) fn end(&self) -> &CancellationToken {
+        &self.0.parts.end
+    }
+
+    /// Passwords that were wrong.
+    pub(crate) fn attempts(&self) -> &Attempts {
+        &self.0.attempts
     }
 
     /// Makes what runs equal to what is declared, after a change of the store.
     pub(crate) async fn apply(&self) -> Result<(), Problem> {
-        Ok(self.0.hub.apply().await?)
+        Ok(self.0.parts.hub.apply().await?)
     }
 }
 
@@ -74,6 +107,12 @@ impl Api {
 pub fn openapi() -> OpenApi {
     let (_, document) = ops::routes().split_for_parts();
     document
+}
+
+/// The same as JSON, made once.
+pub(crate) fn document() -> &'static str {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    DOCUMENT.get_or_init(|| openapi().to_pretty_json().unwrap_or_default())
 }
 
 /// Routes that are described where they are written.

@@ -9,46 +9,51 @@ use utoipa::ToSchema;
 /// What every operation returns.
 pub(crate) type Result<T> = std::result::Result<T, Problem>;
 
+/// Why a request was not done. Small, since every operation can return it.
+#[derive(Clone, Debug)]
+pub struct Problem(Box<Details>);
+
 /// Why a request was not done.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Problem {
+#[schema(as = Problem)]
+pub(crate) struct Details {
     /// A URN for the kind of problem.
     #[serde(rename = "type")]
-    pub kind: String,
+    kind: String,
     /// The kind, for a person.
-    pub title: String,
+    title: String,
     /// The HTTP status.
-    pub status: u16,
+    status: u16,
     /// The kind, stable across versions, for a program.
-    pub code: String,
+    code: String,
     /// What happened this time.
-    pub detail: String,
+    detail: String,
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    remedy: Option<String>,
     /// Each thing that is wrong with what was sent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Fault>,
+    errors: Vec<Fault>,
     #[serde(skip)]
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// One thing that is wrong with what was sent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// The kind.
-    pub code: String,
+    pub(crate) code: String,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<String>,
+    pub(crate) remedy: Option<String>,
 }
 
 impl Problem {
     /// A problem of this status and code.
     pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Details {
             kind: format!("urn:switchboard:problem:{code}"),
             title: status.canonical_reason().unwrap_or("Problem").to_owned(),
             status: status.as_u16(),
@@ -57,23 +62,23 @@ impl Problem {
             remedy: None,
             errors: Vec::new(),
             headers: Vec::new(),
-        }
+        }))
     }
 
     /// With what to do next.
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
+        self.0.remedy = Some(remedy.into());
         self
     }
 
     /// With each thing that is wrong.
     pub(crate) fn faults(mut self, errors: Vec<Fault>) -> Self {
-        self.errors = errors;
+        self.0.errors = errors;
         self
     }
 
     pub(crate) fn header(mut self, name: HeaderName, value: &'static str) -> Self {
-        self.headers.push((name, HeaderValue::from_static(value)));
+        self.0.headers.push((name, HeaderValue::from_static(value)));
         self
     }
 
@@ -85,6 +90,11 @@ impl Problem {
     /// What was sent cannot be right.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", detail)
+    }
+
+    /// What stands behind the question mark cannot be right.
+    pub(crate) fn bad_query(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_query", detail)
     }
 
     /// It cannot be done in this state.
@@ -134,16 +144,13 @@ impl From<Error> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::BAD_REQUEST);
+        let body = serde_json::to_vec(&self.0).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.extend(self.headers);
+        headers.extend(self.0.headers);
         response
     }
 }

@@ -1,11 +1,14 @@
 //! What requests carry, read once: bodies, queries, cursors and preconditions. What cannot be read is
 //! a problem that says what.
 
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use std::time::SystemTime;
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -26,19 +29,47 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self> {
-        let kind = request.headers().get(header::CONTENT_TYPE);
-        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") {
-            let text = "the body must be JSON";
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return Err(Problem::new(status, "not_json", text)
-                .remedy("Send `Content-Type: application/json`."));
-        }
-        let body = Limited::new(request.into_body(), MAX_BODY).collect().await;
-        let body = body.map_err(|_| too_large())?.to_bytes();
-        read(&body).map(Self)
+        read(&json(request).await?).map(Self)
     }
+}
+
+/// A body of JSON as it came, for those who pass it on.
+pub(crate) struct RawBody(pub(crate) Bytes);
+
+impl<S: Sync> FromRequest<S> for RawBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self> {
+        json(request).await.map(Self)
+    }
+}
+
+/// What a path names.
+pub(crate) struct Id(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        let read = Path::<String>::from_request_parts(parts, state).await;
+        read.map(|Path(id)| Self(id))
+            .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_path", error.body_text()))
+    }
+}
+
+async fn json(request: Request) -> Result<Bytes> {
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let text = "the body must be JSON";
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(
+            Problem::new(status, "not_json", text).remedy("Send `Content-Type: application/json`.")
+        );
+    }
+    let body = Limited::new(request.into_body(), MAX_BODY).collect().await;
+    Ok(body.map_err(|_| too_large())?.to_bytes())
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
@@ -53,7 +84,8 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     })
 }
 
-fn too_large() -> Problem {
+/// The body is larger than any that is wanted, or did not come whole.
+pub(crate) fn too_large() -> Problem {
     let text = format!("the body is larger than {MAX_BODY} bytes, or broke off");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
 }
@@ -66,9 +98,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let read = Query::<T>::from_request_parts(parts, state).await;
-        read.map(|Query(asked)| Self(asked)).map_err(|error| {
-            Problem::new(StatusCode::BAD_REQUEST, "bad_query", error.body_text())
-        })
+        read.map(|Query(asked)| Self(asked))
+            .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_query", error.body_text()))
     }
 }
 
@@ -132,6 +163,15 @@ pub(crate) fn expected(headers: &HeaderMap) -> Result<Option<i64>> {
     let revision = text.trim_start_matches("W/").trim_matches('"').strip_prefix('r');
     // An etag that is none of ours cannot match.
     Ok(Some(revision.and_then(|revision| revision.parse().ok()).unwrap_or(-1)))
+}
+
+/// A time (RFC 3339) behind the question mark.
+pub(crate) fn moment(name: &str, text: Option<&str>) -> Result<Option<SystemTime>> {
+    let Some(text) = text else { return Ok(None) };
+    humantime::parse_rfc3339_weak(text).map(Some).map_err(|_| {
+        let text = format!("`{name}` is a time such as 2026-07-28T10:00:00Z");
+        Problem::new(StatusCode::BAD_REQUEST, "bad_query", text)
+    })
 }
 
 /// The etag of a revision.

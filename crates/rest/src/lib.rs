@@ -1,6 +1,7 @@
 //! The hub over REST: one table of routes, one file for each operation. Never decides what runs:
 //! every change goes to the store, and the hub is asked to make it so before the answer returns.
 
+mod answers;
 mod api;
 mod error;
 mod gate;

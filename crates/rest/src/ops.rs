@@ -1,12 +1,19 @@
 //! The operations, one file each, and where they are.
 
-mod servers;
+mod agents;
+mod hub;
+pub(crate) mod people;
+mod records;
+pub(crate) mod servers;
+mod tokens;
+pub(crate) mod tools;
 
 use utoipa::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::api::Routes;
+use crate::error::Details;
 use crate::who::COOKIE;
 
 #[derive(OpenApi)]
@@ -16,6 +23,7 @@ use crate::who::COOKIE;
         description = "Servers, tools, agents, people, usage and audit of one hub.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT")
     ),
+    components(schemas(Details)),
     security(("token" = []), ("page" = [])),
     modifiers(&Credentials)
 )]
@@ -35,5 +43,12 @@ impl utoipa::Modify for Credentials {
 
 /// Every route with its description.
 pub(crate) fn routes() -> Routes {
-    OpenApiRouter::with_openapi(Document::openapi()).merge(servers::routes())
+    OpenApiRouter::with_openapi(Document::openapi())
+        .merge(servers::routes())
+        .merge(tools::routes())
+        .merge(agents::routes())
+        .merge(tokens::routes())
+        .merge(people::routes())
+        .merge(records::routes())
+        .merge(hub::routes())
 }

@@ -1,6 +1,8 @@
 //! The table of routes: every one there is, and who may use it. A route that is not in it is refused,
 //! and a test takes every row through every kind of credential.
 
+use Access::{Administrator, Agent, Member, Public};
+
 /// Who may use a route, at the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
@@ -46,13 +48,82 @@ const fn creating(path: &'static str, access: Access) -> Route {
 
 /// Every route there is.
 pub const ROUTES: &[Route] = &[
-    route("GET", "/api/v1/servers", Access::Member),
-    creating("/api/v1/servers", Access::Member),
-    route("GET", "/api/v1/servers/{id}", Access::Member),
+    route("GET", "/api/v1/servers", Member),
+    creating("/api/v1/servers", Member),
+    route("GET", "/api/v1/servers/{id}", Member),
+    route("PUT", "/api/v1/servers/{id}", Member),
+    route("DELETE", "/api/v1/servers/{id}", Member),
+    route("POST", "/api/v1/servers/{id}/enable", Member),
+    route("POST", "/api/v1/servers/{id}/disable", Member),
+    route("POST", "/api/v1/servers/{id}/approve", Administrator),
+    route("POST", "/api/v1/servers/{id}/reconnect", Member),
+    route("POST", "/api/v1/servers/{id}/test", Member),
+    route("GET", "/api/v1/servers/{id}/logs", Member),
+    route("PUT", "/api/v1/servers/{id}/credential", Member),
+    route("DELETE", "/api/v1/servers/{id}/credential", Member),
+    route("GET", "/api/v1/catalog", Member),
+    route("GET", "/api/v1/tools", Agent),
+    route("POST", "/api/v1/tools/call", Agent),
+    route("GET", "/api/v1/agents", Member),
+    creating("/api/v1/agents", Member),
+    route("GET", "/api/v1/agents/{id}", Member),
+    route("PUT", "/api/v1/agents/{id}", Member),
+    route("DELETE", "/api/v1/agents/{id}", Member),
+    route("GET", "/api/v1/agents/{id}/tools", Agent),
+    route("GET", "/api/v1/agents/{id}/tokens", Member),
+    creating("/api/v1/agents/{id}/tokens", Member),
+    route("GET", "/api/v1/tokens", Member),
+    creating("/api/v1/tokens", Member),
+    route("DELETE", "/api/v1/tokens/{id}", Member),
+    route("GET", "/api/v1/me", Agent),
+    route("GET", "/api/v1/users", Administrator),
+    creating("/api/v1/users", Administrator),
+    route("GET", "/api/v1/users/{id}", Member),
+    route("PUT", "/api/v1/users/{id}", Member),
+    route("DELETE", "/api/v1/users/{id}", Administrator),
+    route("PUT", "/api/v1/users/{id}/password", Member),
+    route("POST", "/api/v1/users/{id}/sign-in-link", Administrator),
+    route("POST", "/api/v1/sign-in", Public),
+    route("GET", "/sign-in", Public),
+    route("POST", "/api/v1/sign-out", Member),
+    route("GET", "/api/v1/audit", Member),
+    route("GET", "/api/v1/audit/verify", Administrator),
+    route("GET", "/api/v1/usage", Member),
+    route("GET", "/api/v1/usage/totals", Member),
+    route("GET", "/api/v1/events", Member),
+    route("GET", "/api/v1/openapi.json", Public),
+    route("GET", "/api", Public),
+    route("GET", "/api/style.css", Public),
+    route("GET", "/healthz", Public),
+    route("GET", "/readyz", Public),
+    route("GET", "/metrics", Member),
 ];
 
 /// The row of a request; HEAD is GET without a body.
 pub(crate) fn find(method: &str, path: &str) -> Option<&'static Route> {
     let method = if method == "HEAD" { "GET" } else { method };
     ROUTES.iter().find(|route| route.method == method && route.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_route_is_described_and_in_the_table_once() {
+        let document = serde_json::to_value(crate::openapi()).unwrap();
+        let mut described = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for method in item.as_object().unwrap().keys() {
+                described.insert((method.to_uppercase(), path.clone()));
+            }
+        }
+        let table: Vec<_> =
+            ROUTES.iter().map(|row| (row.method.to_owned(), row.path.to_owned())).collect();
+        let rows: BTreeSet<_> = table.iter().cloned().collect();
+        assert_eq!(rows.len(), table.len(), "a route is in the table twice");
+        assert_eq!(rows, described);
+    }
 }

@@ -12,7 +12,7 @@ use switchboard_store::{Claim, Replay};
 
 use crate::api::Api;
 use crate::error::{Problem, Result};
-use crate::input::MAX_BODY;
+use crate::input::{MAX_BODY, too_large};
 use crate::who::Caller;
 
 /// The header that carries the key.
@@ -50,10 +50,10 @@ async fn once(
     let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| too_large())?.to_bytes();
     let mut asked = format!("{} {}\n", head.method, head.uri.path()).into_bytes();
     asked.extend_from_slice(&body);
-    let principal = caller.agent.as_ref().map_or_else(
-        || format!("user {}", caller.user),
-        |agent| format!("agent {agent}"),
-    );
+    let principal = caller
+        .agent
+        .as_ref()
+        .map_or_else(|| format!("user {}", caller.user), |agent| format!("agent {agent}"));
     let store = api.store();
     let id = match store.idempotency().claim(&principal, key, &asked, LASTING).await? {
         Claim::First { id } => id,
@@ -85,9 +85,4 @@ fn answer(replay: &Replay) -> Response {
     let mut response = (status, kind, replay.body.clone()).into_response();
     response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     response
-}
-
-pub(crate) fn too_large() -> Problem {
-    let text = format!("the body is larger than {MAX_BODY} bytes, or broke off");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text)
 }

@@ -1,7 +1,20 @@
 //! Servers: finding the one that is meant, and showing them.
 
+mod approve;
+pub(crate) mod change;
+pub(crate) mod create;
+mod disable;
+mod enable;
+pub(crate) mod entry;
 mod get;
 mod list;
+mod logs;
+mod reconnect;
+mod remove;
+mod remove_credential;
+mod set_credential;
+mod test;
+mod update;
 
 use std::sync::Arc;
 
@@ -17,20 +30,29 @@ use crate::view::server::{self, ServerView, Shown};
 use crate::who::Caller;
 
 pub(super) fn routes() -> Routes {
-    OpenApiRouter::new().routes(routes!(list::list)).routes(routes!(get::get))
+    OpenApiRouter::new()
+        .routes(routes!(list::list, create::create))
+        .routes(routes!(get::get, update::update, remove::remove))
+        .routes(routes!(enable::enable))
+        .routes(routes!(disable::disable))
+        .routes(routes!(approve::approve))
+        .routes(routes!(reconnect::reconnect))
+        .routes(routes!(test::test))
+        .routes(routes!(logs::logs))
+        .routes(routes!(set_credential::set_credential, remove_credential::remove_credential))
 }
 
 /// A server that somebody meant.
-pub(super) struct Found {
-    pub(super) key: ServerKey,
-    pub(super) source: Source,
+pub(crate) struct Found {
+    pub(crate) key: ServerKey,
+    pub(crate) source: Source,
     /// Whether it is one of the store's that does not run since a file's counts instead.
-    pub(super) shadowed: bool,
+    pub(crate) shadowed: bool,
 }
 
 impl Found {
     /// The row of the store; what a file declares is not changed here.
-    pub(super) fn row(&self) -> Result<&Arc<ServerRow>> {
+    pub(crate) fn row(&self) -> Result<&Arc<ServerRow>> {
         match &self.source {
             Source::Store(row) => Ok(row),
             Source::File { path, line } => {
@@ -45,7 +67,7 @@ impl Found {
 
 /// The server that `id` means: an id, `global:NAME`, `user:ada:NAME`, `agent:cto:NAME`, or a name alone,
 /// which is the caller's own before everybody's. What the caller does not see is not there.
-pub(super) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
+pub(crate) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
     let declared = api.hub().declared();
     let found = by_id(&declared, id).or_else(|| by_key(&declared, &parse(id)?)).or_else(|| {
         let name = ServerName::parse(id).ok()?;
@@ -58,7 +80,7 @@ pub(super) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
 }
 
 /// The same, if the caller may change it.
-pub(super) fn find_own(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
+pub(crate) fn find_own(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
     let found = find(api, caller, id)?;
     if !caller.may_change(&found.key, api.store()) {
         return Err(Problem::forbidden(format!("only an administrator changes {}", found.key)));
@@ -66,8 +88,14 @@ pub(super) fn find_own(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
     Ok(found)
 }
 
+/// The key that `id` means, also of a server that is no more: for what is written down about it.
+pub(crate) fn key(api: &Api, caller: &Caller, id: &str) -> Result<ServerKey> {
+    let gone = || parse(id).filter(|key| caller.sees(key, api.store()));
+    find(api, caller, id).map(|found| found.key).or_else(|problem| gone().ok_or(problem))
+}
+
 /// A server as it stands now.
-pub(super) async fn shown(api: &Api, found: &Found) -> Result<ServerView> {
+pub(crate) async fn shown(api: &Api, found: &Found) -> Result<ServerView> {
     let stats = api.store().servers().stats(&found.key).await?;
     let status = api.upstreams().status_of(&found.key).filter(|_| !found.shadowed);
     let declared = api.hub().declared();

@@ -1,14 +1,15 @@
 //! One server.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 
 use super::{find, shown};
+use crate::answers::{Guarded, Missing};
 use crate::api::Api;
-use crate::error::{Problem, Result};
-use crate::input::etag;
+use crate::error::Result;
+use crate::input::{Id, etag};
 use crate::view::server::ServerView;
 use crate::who::Caller;
 
@@ -22,15 +23,13 @@ use crate::who::Caller;
     params(("id" = String, Path, description = "The server.")),
     responses(
         (status = 200, body = ServerView, headers(("etag" = String, description = "For If-Match; only of servers that the store declares."))),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
-        (status = 404, body = Problem, content_type = "application/problem+json"),
+        Guarded, Missing,
     )
 )]
 pub(super) async fn get(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
-    Path(id): Path<String>,
+    Id(id): Id,
 ) -> Result<Response> {
     let view = shown(&api, &find(&api, &caller, &id)?).await?;
     Ok(match view.revision {

@@ -3,8 +3,9 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 
+use crate::answers::{BadQuery, Guarded};
 use crate::api::Api;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::input::{Asked, Page, Paging};
 use crate::port::Source;
 use crate::view::server::{ServerView, Shown, server};
@@ -20,9 +21,7 @@ use crate::who::Caller;
     params(Paging),
     responses(
         (status = 200, body = Page<ServerView>),
-        (status = 400, body = Problem, content_type = "application/problem+json"),
-        (status = 401, body = Problem, content_type = "application/problem+json"),
-        (status = 403, body = Problem, content_type = "application/problem+json"),
+        BadQuery, Guarded,
     )
 )]
 pub(super) async fn list(

@@ -1,0 +1,31 @@
+//! A server switched off.
+
+use axum::extract::State;
+use axum::{Extension, Json};
+
+use super::{change, find_own};
+use crate::answers::{Conflict, Guarded, Missing};
+use crate::api::Api;
+use crate::error::Result;
+use crate::input::Id;
+use crate::view::server::ServerView;
+use crate::who::Caller;
+
+/// Stops a server
+#[utoipa::path(
+    post,
+    path = "/api/v1/servers/{id}/disable",
+    tag = "servers",
+    params(("id" = String, Path, description = "The server.")),
+    responses((status = 200, body = ServerView), Conflict, Guarded, Missing)
+)]
+pub(super) async fn disable(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+) -> Result<Json<ServerView>> {
+    let found = find_own(&api, &caller, &id)?;
+    found.row()?;
+    api.store().servers().disable(&found.key, &caller.actor()).await?;
+    change::applied(&api, &found.key).await.map(Json)
+}
