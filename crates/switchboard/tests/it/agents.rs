@@ -66,7 +66,8 @@ fn declared() -> Context {
     Context::new().with("switchboard.toml", &text)
 }
 
-fn token(context: &Context, agent: &str) -> (String, String) {
+/// A new token of an agent, and its id.
+pub(crate) fn token(context: &Context, agent: &str) -> (String, String) {
     let made = context.json(&["token", "create", "--agent", agent, "--name", "test"]);
     let text = |key: &str| made[key].as_str().unwrap().to_owned();
     (text("token"), text("id"))

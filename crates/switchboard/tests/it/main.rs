@@ -9,12 +9,14 @@
 
 mod agents;
 mod check;
+mod client;
 mod context;
 mod edit;
 mod embed;
 mod hub;
 mod import;
 mod orphans;
+mod recovery;
 mod reload;
 mod secrets;
 mod servers;

@@ -21,8 +21,9 @@ const CALM: Duration = Duration::from_millis(200);
 const STORM: Duration = Duration::from_secs(2);
 /// How often a server may be too busy to answer a check, if it answers no call either.
 const BUSY: u32 = 3;
-/// Between two subscriptions.
-const RESUBSCRIBE: Duration = Duration::from_secs(5);
+/// Between two subscriptions: at first, and at most. One that lived for longer was a good one.
+const RESUBSCRIBE: Duration = Duration::from_millis(200);
+const RESUBSCRIBE_LATER: Duration = Duration::from_secs(5);
 /// For ever.
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -118,7 +119,7 @@ async fn resubscribe(server: &Server, connection: &Connection) {
 /// Asks to be told of changes, in the era that wants to be asked; anew when others are wanted.
 async fn subscribe(server: &Server, connection: &Connection) {
     let (peer, channel) = (connection.peer(), &connection.channel);
-    let mut first = true;
+    let (mut first, mut pause) = (true, RESUBSCRIBE);
     loop {
         let wanted = wanted(server, connection);
         if wanted == Filter::default() {
@@ -134,15 +135,22 @@ async fn subscribe(server: &Server, connection: &Connection) {
             // What changed while nobody listened is found by looking.
             channel.changed.note(crate::channel::Kinds::ALL);
         }
+        let began = Instant::now();
         let ended = tokio::select! {
             ended = channel.ask(method::LISTEN, params.as_json(), headers, patience) => ended,
             () = server.watched.changed() => continue,
         };
         match ended {
             Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => return,
-            Err(CallError::Http { .. } | CallError::Malformed(_)) => return,
-            _ => sleep(RESUBSCRIBE).await,
+            // It does not have it; anything from 500 on is no answer to that.
+            Err(CallError::Http { status: ..500, .. } | CallError::Malformed(_)) => return,
+            _ => {}
         }
+        if began.elapsed() > RESUBSCRIBE_LATER {
+            pause = RESUBSCRIBE;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(RESUBSCRIBE_LATER);
     }
 }
 

@@ -1,0 +1,172 @@
+//! An agent as a client of either era, byte by byte: what it asks, and the streams it listens to.
+//! Never judges what it hears.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::hub::Hub;
+
+/// How long something may take that must come.
+const LONG: Duration = Duration::from_secs(60);
+
+/// An agent at one door.
+#[derive(Clone)]
+pub(crate) struct Client {
+    address: String,
+    path: String,
+    token: String,
+    manner: Manner,
+}
+
+#[derive(Clone)]
+enum Manner {
+    /// Of the session era, with its session.
+    Session(String),
+    /// Of the stateless era.
+    Stateless,
+}
+
+/// What a stream brings, message by message.
+pub(crate) struct Stream(Receiver<Value>);
+
+impl Client {
+    /// One of the stateless era.
+    pub(crate) fn stateless(hub: &Hub, path: &str, token: &str) -> Self {
+        let (address, path, token) = (hub.address.clone(), path.to_owned(), token.to_owned());
+        Self { address, path, token, manner: Manner::Stateless }
+    }
+
+    /// One of the session era, whose session has begun.
+    pub(crate) fn session(hub: &Hub, path: &str, token: &str) -> Self {
+        let mut client = Self::stateless(hub, path, token);
+        let hello = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello});
+        let answer = client.whole(&client.head("POST", ""), &body.to_string());
+        let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        client.manner = Manner::Session(id.expect("a session").to_owned());
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        assert!(client.whole(&client.head("POST", ""), note).starts_with("HTTP/1.1 202 "));
+        client
+    }
+
+    /// The message that answers a request.
+    pub(crate) fn ask(&self, method: &str, params: Value) -> Value {
+        let (more, body) = self.request(method, params);
+        let answer = self.whole(&self.head("POST", &more), &body);
+        let answers = answer.lines().map(|line| line.trim_start_matches("data: "));
+        let mut answers = answers.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        answers.find(|message| message["id"] == 7).unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    /// The result of a tool.
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
+    }
+
+    /// The names of its tools.
+    pub(crate) fn tools(&self) -> Vec<String> {
+        let answer = self.ask("tools/list", json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The stream that tells of changes of the tools and of one resource.
+    pub(crate) fn listen(&self, uri: &str) -> Stream {
+        let (head, body) = match &self.manner {
+            Manner::Session(_) => {
+                let done = self.ask("resources/subscribe", json!({"uri": uri}));
+                assert!(done["result"].is_object(), "{done}");
+                (self.head("GET", ""), String::new())
+            }
+            Manner::Stateless => {
+                let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [uri]});
+                let (more, body) =
+                    self.request("subscriptions/listen", json!({"notifications": wanted}));
+                (self.head("POST", &more), body)
+            }
+        };
+        let lines = BufReader::new(self.send(&head, &body)).lines();
+        let (sender, receiver) = channel();
+        // It ends with the hub, or when nobody listens any more.
+        std::thread::spawn(move || {
+            let lines = lines.map_while(Result::ok);
+            let data = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
+            for message in data.filter_map(|data| serde_json::from_str(&data).ok()) {
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        Stream(receiver)
+    }
+
+    fn request(&self, method: &str, mut params: Value) -> (String, String) {
+        let mut more = String::new();
+        if let Manner::Stateless = self.manner {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            more = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
+            if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+                more.push_str(&format!("Mcp-Name: {name}\r\n"));
+            }
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        (more, body.to_string())
+    }
+
+    fn head(&self, method: &str, more: &str) -> String {
+        let session = match &self.manner {
+            Manner::Session(id) => format!("Mcp-Session-Id: {id}\r\n"),
+            Manner::Stateless => String::new(),
+        };
+        format!(
+            "{method} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             {session}{more}",
+            self.path, self.address, self.token,
+        )
+    }
+
+    fn send(&self, head: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        stream
+    }
+
+    fn whole(&self, head: &str, body: &str) -> String {
+        let mut answer = String::new();
+        self.send(head, body).read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+impl Stream {
+    /// Waits for a notification of that method, and passes over the others.
+    pub(crate) fn until(&self, method: &str) -> Value {
+        self.within(LONG, method).unwrap_or_else(|| panic!("there is no {method}"))
+    }
+
+    /// The same for a short time.
+    pub(crate) fn soon(&self, method: &str) -> Option<Value> {
+        self.within(Duration::from_secs(1), method)
+    }
+
+    fn within(&self, limit: Duration, method: &str) -> Option<Value> {
+        loop {
+            let message = self.0.recv_timeout(limit).ok()?;
+            if message["method"] == method {
+                return Some(message);
+            }
+        }
+    }
+}
