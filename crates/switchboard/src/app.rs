@@ -4,7 +4,10 @@ mod follow;
 mod health;
 mod host;
 mod pipe;
+mod required;
 mod watchman;
+
+pub use required::Missing;
 
 pub(crate) use pipe::{Hello, Welcome, principal};
 
@@ -38,6 +41,8 @@ pub struct Options {
     pub places: Places,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Ends a start that still waits for something.
+    pub stop: CancellationToken,
 }
 
 /// Where a hub can be reached.
@@ -92,6 +97,12 @@ pub enum StartError {
     /// The files cannot be watched.
     #[error("the configuration cannot be watched")]
     Watch(#[source] io::Error),
+    /// Without a server that is required there is no hub.
+    #[error(transparent)]
+    Required(Box<Missing>),
+    /// Somebody did not want to wait.
+    #[error("the start was stopped while required servers were waited for")]
+    Stopped,
 }
 
 /// A running hub with its files and surfaces. It ends when [`App::stop`] is called.
@@ -107,7 +118,8 @@ pub struct App {
 }
 
 impl App {
-    /// Loads the configuration, begins to watch it, connects, and serves.
+    /// Loads the configuration, begins to watch it, connects, and serves. With internal servers that
+    /// are required it waits for them first.
     pub async fn start(options: Options) -> Result<Self, StartError> {
         let directory = StateDir::open(options.places.state)?;
         let mut claim = match options.surfaces {
@@ -146,11 +158,31 @@ impl App {
         tasks.spawn(follow::follow(hub.clone(), files, shutdown.clone()));
         let app =
             Self { address, state, watch: Arc::new(watch), hub, tasks, shutdown, _claim: claim };
-        if let Some((listener, address)) = listener {
-            app.serve(&directory, listener, address, options.clock)?;
+        if let Err(error) = app.open(&directory, listener, options.clock, options.stop).await {
+            app.stop().await;
+            return Err(error);
         }
         app.tasks.close();
         Ok(app)
+    }
+
+    /// Serves, as soon as what is required is there.
+    async fn open(
+        &self,
+        directory: &StateDir,
+        listener: Option<(TcpListener, SocketAddr)>,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) -> Result<(), StartError> {
+        let loaded = self.loaded();
+        tokio::select! {
+            connected = required::connected(self.hub.upstreams(), &loaded) => connected.map_err(StartError::Required)?,
+            () = stop.cancelled() => return Err(StartError::Stopped),
+        }
+        match listener {
+            Some((listener, address)) => self.serve(directory, listener, address, clock),
+            None => Ok(()),
+        }
     }
 
     /// Opens the surfaces: the address, and the sockets for this user's commands and agents.
@@ -204,6 +236,7 @@ impl App {
     pub async fn stop(self) {
         self.shutdown.cancel();
         self.hub.shutdown().await;
+        self.tasks.close();
         self.tasks.wait().await;
     }
 }

@@ -1,6 +1,7 @@
 //! Signals: when to stop, when to stop at once, when to read the configuration again.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,17 @@ impl Signals {
                 true => Asked::Stop,
                 false => Asked::Reload,
             },
+        }
+    }
+
+    /// Does something, and tells it when it is to stop.
+    pub async fn heed<T>(&mut self, work: impl Future<Output = T>, stop: &CancellationToken) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                asked = self.next() => if asked == Asked::Stop { stop.cancel() },
+            }
         }
     }
 }

@@ -8,7 +8,9 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use switchboard_config::{Loaded, Loader};
-use switchboard_model::{Scope, SecretTemplate, ServerKey, ServerSpec, SystemClock, Transport};
+use switchboard_model::{
+    Scope, SecretTemplate, ServerKey, ServerSpec, Standing, SystemClock, Transport,
+};
 
 use super::out::{DIM, Out, count, table};
 use super::report;
@@ -28,6 +30,8 @@ pub(super) struct List {
 struct Row {
     name: String,
     scope: String,
+    /// `internal` or `external`.
+    standing: &'static str,
     transport: &'static str,
     /// Secrets masked.
     target: String,
@@ -91,6 +95,7 @@ fn row(key: &ServerKey, spec: &ServerSpec, loaded: &Loaded) -> Row {
     Row {
         name: key.name.to_string(),
         scope: key.scope.to_string(),
+        standing: spec.standing.as_str(),
         transport: spec.transport.as_str(),
         target: spec.target(),
         enabled: spec.enabled,
@@ -110,6 +115,9 @@ fn cells(row: &Row) -> Vec<String> {
     let mut name = row.name.clone();
     if row.scope != "global" {
         name.push_str(&format!(" ({})", row.scope));
+    }
+    if row.standing == Standing::Internal.as_str() {
+        name.push_str(" [internal]");
     }
     if !row.enabled {
         name.push_str(" [disabled]");

@@ -11,6 +11,7 @@ use switchboard_mcp::stdio;
 use switchboard_model::SystemClock;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
 
 use super::out::Out;
 use crate::app::{App, Hello, Options, Surfaces, Welcome, principal};
@@ -57,13 +58,15 @@ impl Mcp {
         }
         super::up::log("warn")?;
         let mut signals = Signals::listen().context("signals cannot be heard")?;
-        let app = App::start(Options {
+        let stop = CancellationToken::new();
+        let start = App::start(Options {
             selection: super::selection(&self.files),
             surfaces: Surfaces::None,
             places: super::places(),
             clock: Arc::new(SystemClock),
-        })
-        .await?;
+            stop: stop.clone(),
+        });
+        let app = signals.heed(start, &stop).await?;
         let principal = principal(app.hub(), &agent).map_err(|error| anyhow::anyhow!(error))?;
         app.hub().settle_unknown(FIRST).await;
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use switchboard_config::Loader;
 use switchboard_config::edit::{self, Change, EditError};
-use switchboard_model::{ServerName, SystemClock};
+use switchboard_model::{ServerKey, ServerName, Standing, SystemClock};
 
 use super::diff;
 use super::out::{GOOD, Out};
@@ -33,6 +33,14 @@ impl Remove {
             .map_err(|why| anyhow::anyhow!("`{}` cannot be a server's name: {why}", self.name))?;
         let files: Vec<PathBuf> = self.file.iter().cloned().collect();
         let loaded = Loader::new(super::selection(&files), Arc::new(SystemClock)).load();
+        let key = ServerKey::global(name.clone());
+        let found = loaded.desired.servers.get(&key).map(|spec| spec.standing);
+        if let (Some(Standing::Internal | Standing::Required), Some(origin)) =
+            (found, loaded.origins.get(&key))
+        {
+            let manifest = origin.place.source.path().display();
+            bail!("`{name}` is an internal server: take its manifest out of {manifest}");
+        }
         let change = [Change::Remove { name: name.clone() }];
         let mut changed = Vec::new();
         let mut not_there = None;

@@ -10,11 +10,12 @@ use clap::Args;
 use serde_json::json;
 use switchboard_config::{Loaded, check, environment};
 use switchboard_model::SystemClock;
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 use super::out::{BOLD, DIM, GOOD, Out, count};
 use super::report;
-use crate::app::{App, Options, Surfaces};
+use crate::app::{App, Options, StartError, Surfaces};
 use crate::lifecycle::{Asked, Signals};
 
 /// Start the hub.
@@ -41,13 +42,18 @@ impl Up {
 
     async fn serve(&self, out: &Out) -> Result<ExitCode> {
         let mut signals = Signals::listen().context("signals cannot be heard")?;
-        let app = App::start(Options {
+        let stop = CancellationToken::new();
+        let start = App::start(Options {
             selection: super::selection(&self.files),
             surfaces: Surfaces::All { listen: self.listen },
             places: super::places(),
             clock: Arc::new(SystemClock),
-        })
-        .await?;
+            stop: stop.clone(),
+        });
+        let app = match signals.heed(start, &stop).await {
+            Err(StartError::Stopped) => return Ok(ExitCode::SUCCESS),
+            app => app?,
+        };
         greet(&app, out);
         while signals.next().await == Asked::Reload {
             app.reload().await;
@@ -102,7 +108,10 @@ fn declared(loaded: &Loaded) -> String {
         .filter(|file| file.servers > 0)
         .map(|file| file.path.display().to_string())
         .collect();
-    format!("{} from {}", count(loaded.desired.servers.len(), "server"), files.join(", "))
+    let manifests = loaded.manifests.len();
+    let manifests = (manifests > 0).then(|| count(manifests, "manifest"));
+    let places: Vec<String> = files.into_iter().chain(manifests).collect();
+    format!("{} from {}", count(loaded.desired.servers.len(), "server"), places.join(", "))
 }
 
 /// Logs go to standard error, as much as SWITCHBOARD_LOG asks for, or so much.

@@ -1,5 +1,8 @@
 //! The hub's own server: how servers are, and the rest of what was cut. Called like any other.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use switchboard_core::port::{self, BoxFuture, Call, CallError, RpcError};
 use switchboard_core::registry::{Home, Offer, View};
@@ -16,6 +19,10 @@ pub(super) struct House {
 
 const HEALTH: &str = "system_health_check";
 const STATUS: &str = "get_status";
+/// Which servers a health check is about.
+const SCOPES: [&str; 3] = ["all", "internal", "external"];
+/// How long a server may take to say that it is there.
+const CHECK: Duration = Duration::from_secs(5);
 
 impl House {
     pub(super) fn new(upstreams: Upstreams) -> Self {
@@ -27,12 +34,12 @@ impl House {
         let health = json!({
             "name": HEALTH,
             "title": "System health check",
-            "description": "Says which MCP servers are available and healthy.",
+            "description": "Asks every connected MCP server whether it answers, and says which are available and healthy.",
             "inputSchema": {
                 "type": "object",
                 "properties": {"scope": {
                     "type": "string",
-                    "enum": ["all", "internal", "external"],
+                    "enum": SCOPES,
                     "default": "all",
                     "description": "Which servers: all, the internal or the external ones."
                 }},
@@ -55,7 +62,12 @@ impl House {
         Offer { tools, home: Home::Hub, ..Offer::default() }
     }
 
-    fn answer(&self, name: &str, view: &View, params: Json<'_>) -> Result<JsonBuf, CallError> {
+    async fn answer(
+        &self,
+        name: &str,
+        view: &View,
+        params: Json<'_>,
+    ) -> Result<JsonBuf, CallError> {
         if name != method::TOOLS_CALL {
             return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found").into());
         }
@@ -68,8 +80,16 @@ impl House {
         statuses.retain(is_seen);
         let value = match call.name.as_deref().unwrap_or_default() {
             HEALTH => {
-                let scope = call.arguments.and_then(|arguments| arguments.get("scope")?.string());
-                health(&statuses, scope.as_deref().unwrap_or("all"))
+                let scope = call.arguments.and_then(|arguments| arguments.get("scope"));
+                let scope = match scope {
+                    Some(scope) => scope.string().filter(|scope| SCOPES.contains(&&**scope)),
+                    None => Some("all".into()),
+                };
+                let Some(scope) = scope else {
+                    let text = format!("`scope` is one of {}", SCOPES.join(", "));
+                    return Err(RpcError::new(code::INVALID_PARAMS, &text).into());
+                };
+                self.health(statuses, &scope).await
             }
             STATUS => status(&statuses),
             other => {
@@ -84,6 +104,37 @@ impl House {
         JsonBuf::parse(result.to_string().into(), &Limits::DEFAULT)
             .map_err(|fault| CallError::Malformed(fault.to_string()))
     }
+
+    /// Asks every connected server of the scope whether it is there, all at once. The answer has the
+    /// shape of Annabelle's document.
+    async fn health(&self, mut statuses: Vec<Status>, scope: &str) -> Value {
+        statuses.retain(|status| status.spec.enabled && (scope == "all" || scope == kind(status)));
+        let rows = statuses.iter().map(|status| async {
+            let connection = self.upstreams.get(&status.key);
+            let healthy = match &connection {
+                Some(connection) => match connection.check(CHECK).await {
+                    Ok(_) => true,
+                    // One that works on a call may have no hand free to answer.
+                    Err(CallError::TimedOut { .. }) => connection.in_flight() > 0,
+                    Err(_) => false,
+                },
+                None => false,
+            };
+            json!({
+                "name": status.key.name.as_str(),
+                "available": connection.is_some(),
+                "healthy": healthy,
+                "type": kind(status),
+            })
+        });
+        let mcps: Vec<Value> = join_all(rows).await;
+        let healthy = mcps.iter().filter(|row| row["healthy"] == true).count();
+        json!({
+            "scope": scope,
+            "summary": {"total": mcps.len(), "healthy": healthy, "unhealthy": mcps.len() - healthy},
+            "mcps": mcps,
+        })
+    }
 }
 
 impl port::House for House {
@@ -93,29 +144,8 @@ impl port::House for House {
         view: &'a View,
         params: Json<'a>,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        Box::pin(std::future::ready(self.answer(call.method, view, params)))
+        Box::pin(self.answer(call.method, view, params))
     }
-}
-
-/// The shape of Annabelle's document.
-fn health(statuses: &[Status], scope: &str) -> Value {
-    let rows = statuses.iter().filter(|status| status.spec.enabled).map(|status| {
-        let healthy = status.state.is_connected()
-            && status.health.last().is_none_or(|check| check.outcome.is_ok());
-        json!({
-            "name": status.key.name.as_str(),
-            "available": status.state.is_connected(),
-            "healthy": healthy,
-            "type": kind(status),
-        })
-    });
-    let mcps: Vec<Value> = rows.filter(|row| scope == "all" || row["type"] == scope).collect();
-    let healthy = mcps.iter().filter(|row| row["healthy"] == true).count();
-    json!({
-        "scope": scope,
-        "summary": {"total": mcps.len(), "healthy": healthy, "unhealthy": mcps.len() - healthy},
-        "mcps": mcps,
-    })
 }
 
 fn status(statuses: &[Status]) -> Value {
@@ -133,7 +163,7 @@ fn status(statuses: &[Status]) -> Value {
     json!({"servers": rows.collect::<Vec<_>>()})
 }
 
-/// Whether the house brought it or somebody declared it.
+/// Whether it was found beside the hub or somebody declared it.
 fn kind(status: &Status) -> &'static str {
     status.spec.standing.as_str()
 }

@@ -13,14 +13,20 @@ use crate::hub::{Hub, connected, entry, wait};
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
 /// What an endpoint answered.
-struct Answer {
-    status: u16,
-    body: Value,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
 }
 
 impl Hub {
     /// Asks the endpoint something in the stateless era.
-    fn ask(&self, path: &str, token: Option<&str>, method: &str, params: Value) -> Answer {
+    pub(crate) fn ask(
+        &self,
+        path: &str,
+        token: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Answer {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

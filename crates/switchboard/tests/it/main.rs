@@ -15,6 +15,7 @@ mod edit;
 mod embed;
 mod hub;
 mod import;
+mod internal;
 mod orphans;
 mod recovery;
 mod reload;

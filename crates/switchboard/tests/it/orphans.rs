@@ -52,7 +52,7 @@ fn which(program: &str) -> PathBuf {
 }
 
 /// Every process that a hub started: its servers by their mark, its guardian by its argument.
-fn of_hub(pid: u32) -> Vec<String> {
+pub(crate) fn of_hub(pid: u32) -> Vec<String> {
     let mark = format!(":{pid}:");
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -76,7 +76,7 @@ fn of_hub(pid: u32) -> Vec<String> {
 }
 
 /// Within two seconds nothing of it is left. The machine may be slow, so time is counted in looks.
-fn assert_none_left(hub: u32, when: &str) {
+pub(crate) fn assert_none_left(hub: u32, when: &str) {
     let mut left = Vec::new();
     for _ in 0..40 {
         left = of_hub(hub);
