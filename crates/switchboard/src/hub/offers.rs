@@ -27,9 +27,13 @@ pub(super) async fn follow(
         };
         match event {
             Ok(event) => match event.kind {
-                EventKind::StateChanged { .. }
-                | EventKind::CatalogChanged { .. }
-                | EventKind::Removed => one(&upstreams, &registry, &event.server),
+                EventKind::StateChanged { .. } | EventKind::CatalogChanged { .. } => {
+                    // One that nobody finds has only just begun: what was recalled of it stays.
+                    if let Some(status) = upstreams.status_of(&event.server) {
+                        carry(&upstreams, &registry, &status);
+                    }
+                }
+                EventKind::Removed => removed(&upstreams, &registry, &event.server),
                 EventKind::ResourceUpdated { uri } => {
                     endpoint.resource_updated(&event.server, &uri);
                 }
@@ -57,7 +61,8 @@ pub(super) fn sync(upstreams: &Upstreams, registry: &Registry) {
     }
 }
 
-fn one(upstreams: &Upstreams, registry: &Registry, key: &ServerKey) {
+/// Unless it was declared again meanwhile.
+fn removed(upstreams: &Upstreams, registry: &Registry, key: &ServerKey) {
     match upstreams.status_of(key) {
         Some(status) => carry(upstreams, registry, &status),
         None => registry.withdraw(key),
