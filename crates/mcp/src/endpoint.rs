@@ -81,8 +81,8 @@ impl Endpoint {
         Self(inner)
     }
 
-    /// The routes: `/mcp`, `/mcp/agents/{id}`, `/mcp/servers/{name}`, and `/sse` below each for
-    /// clients of the older transport.
+    /// The routes: `/mcp`, `/mcp/agents/{id}`, `/mcp/servers/{name}`, and for clients of the older
+    /// transport `/sse` below each, and alone.
     pub fn router(&self) -> Axum {
         http::routes(&self.0)
     }

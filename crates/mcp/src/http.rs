@@ -39,11 +39,17 @@ enum Transport {
 pub(crate) fn routes(inner: &Arc<Inner>) -> Router {
     let mut router = Router::new();
     for (suffix, transport) in [("", Transport::Streamable), ("/sse", Transport::Legacy)] {
-        let own = if transport == Transport::Legacy { "/sse" } else { "/mcp" };
-        let held = inner.clone();
-        let handler =
-            async move |request: Request| held.enter(Some(Door::Own), transport, request).await;
-        router = router.route(own, any(handler));
+        // Clients of the older transport often know no other place than the last.
+        let own: &[&str] = match transport {
+            Transport::Streamable => &["/mcp"],
+            Transport::Legacy => &["/mcp/sse", "/sse"],
+        };
+        for place in own {
+            let held = inner.clone();
+            let handler =
+                async move |request: Request| held.enter(Some(Door::Own), transport, request).await;
+            router = router.route(place, any(handler));
+        }
         let held = inner.clone();
         let handler = async move |Path(id): Path<String>, request: Request| {
             held.enter(AgentId::parse(&id).ok().map(Door::Agent), transport, request).await

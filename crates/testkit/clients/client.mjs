@@ -22,7 +22,7 @@ await client.connect(new StreamableHTTPClientTransport(new URL(want.url), { requ
 const { tools } = await client.listTools();
 const { resources } = await client.listResources();
 const { prompts } = await client.listPrompts();
-const call = await client.callTool({ name: want.tool, arguments: {} });
+const call = await client.callTool({ name: want.tool, arguments: want.arguments });
 const asked = await client.callTool({ name: want.ask, arguments: {} });
 const read = await client.readResource({ uri: want.uri });
 const prompt = await client.getPrompt({ name: want.prompt });

@@ -25,7 +25,7 @@ def main():
         tools=[tool["name"] for tool in listed["tools"]],
         resources=[resource["uri"] for resource in listed["resources"]],
         prompts=[prompt["name"] for prompt in listed["prompts"]],
-        call=run("call", wanted.tool)["content"][0]["text"],
+        call=run("call", wanted.tool, "--input-json", json.dumps(wanted.arguments))["content"][0]["text"],
         read=run("call", wanted.uri)[0]["text"],
         prompt=run("call", wanted.prompt, "--prompt")["messages"][0]["content"]["text"],
     )

@@ -33,7 +33,11 @@ try {
   const { tools } = await run('tools/list');
   const { resources } = await run('resources/list');
   const { prompts } = await run('prompts/list');
-  const call = await run('tools/call', '--tool-name', want.tool);
+  const given = Object.entries(want.arguments).flatMap(([key, value]) => [
+    '--tool-arg',
+    `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  ]);
+  const call = await run('tools/call', '--tool-name', want.tool, ...given);
   const read = await run('resources/read', '--uri', want.uri);
   const prompt = await run('prompts/get', '--prompt-name', want.prompt);
   report({

@@ -8,6 +8,7 @@ export function wanted(modes) {
       token: { type: 'string' },
       mode: { type: 'string', default: modes[0] },
       tool: { type: 'string', default: 'test_simple_text' },
+      arguments: { type: 'string', default: '{}' },
       ask: { type: 'string', default: 'test_input_required_result_elicitation' },
       uri: { type: 'string', default: 'test://static-text' },
       prompt: { type: 'string', default: 'test_simple_prompt' },
@@ -18,7 +19,7 @@ export function wanted(modes) {
   if (positionals.length !== 1) throw new Error('one URL, please');
   if (!modes.includes(values.mode)) throw new Error(`modes: ${modes.join(', ')}`);
   const headers = values.token ? { Authorization: `Bearer ${values.token}` } : {};
-  return { url: positionals[0], headers, ...values };
+  return { url: positionals[0], headers, ...values, arguments: JSON.parse(values.arguments) };
 }
 
 export function report(seen) {

@@ -43,8 +43,10 @@ pub struct Client {
 /// What a client is to use.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
-    /// A tool without arguments.
+    /// A tool.
     pub tool: &'a str,
+    /// Its arguments, as JSON.
+    pub arguments: &'a str,
     /// A tool without arguments that asks a person for a name; `Alice` will be the answer.
     pub ask: &'a str,
     /// A text resource.
@@ -77,6 +79,7 @@ impl Names<'_> {
     /// Those of the conformance suite.
     pub const SUITE: Self = Self {
         tool: "test_simple_text",
+        arguments: "{}",
         ask: "test_input_required_result_elicitation",
         uri: "test://static-text",
         prompt: "test_simple_prompt",
@@ -118,7 +121,7 @@ impl Client {
         };
         command.arg(script).arg(url).args(["--mode", self.mode]);
         command.arg("--npm").arg(tools.npm()).arg("--node").arg(tools.node());
-        command.args(["--tool", names.tool, "--ask", names.ask]);
+        command.args(["--tool", names.tool, "--arguments", names.arguments, "--ask", names.ask]);
         command.args(["--uri", names.uri, "--prompt", names.prompt]);
         if let Some(token) = token {
             command.args(["--token", token]);

@@ -25,7 +25,7 @@ async fn greet(stream: &mut Answer, poster: &Client) {
 #[tokio::test]
 async fn everything_comes_on_the_stream() {
     let hub = Hub::start().await;
-    for path in ["/sse", "/mcp/agents/cto/sse"] {
+    for path in ["/sse", "/mcp/sse", "/mcp/agents/cto/sse"] {
         let (mut stream, poster) = open(&hub.client("token-cto").at(path)).await;
         assert_eq!(poster.post(&request(9, "tools/list", json!({}))).await.status, 202);
         assert_eq!(stream.next().await.unwrap().1["error"]["code"], -32600, "no greeting yet");

@@ -10,6 +10,7 @@
 mod agents;
 mod check;
 mod client;
+mod clients;
 mod context;
 mod edit;
 mod embed;
