@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process::{cargo, output};
 use crate::{environment, say};
 
 /// Whether to write or only to compare.
@@ -18,14 +19,22 @@ pub(crate) struct Args {
 }
 
 /// Every generated file of the repository.
-const ARTEFACTS: &[Artefact] = &[Artefact {
-    path: "docs/schema/switchboard.schema.json",
-    generate: switchboard_config::schema::native,
-}];
+const ARTEFACTS: &[Artefact] = &[
+    Artefact {
+        path: "docs/schema/switchboard.schema.json",
+        generate: || Ok(switchboard_config::schema::native()),
+    },
+    Artefact { path: "docs/openapi.json", generate: openapi },
+];
 
 struct Artefact {
     path: &'static str,
-    generate: fn() -> String,
+    generate: fn() -> Result<String>,
+}
+
+/// The description of the REST API, which its own crate prints: this one stays small.
+fn openapi() -> Result<String> {
+    output(cargo(&["run", "-q", "-p", "switchboard-rest", "--example", "openapi"])?)
 }
 
 /// Writes what drifted, or with `--check` names it and fails.
@@ -66,7 +75,7 @@ fn write(root: &Path, artefacts: &[Artefact]) -> Result<()> {
 fn drifted<'a>(root: &Path, artefacts: &'a [Artefact]) -> Result<Vec<(&'a Artefact, String)>> {
     let mut drifted = Vec::new();
     for artefact in artefacts {
-        let wanted = (artefact.generate)();
+        let wanted = (artefact.generate)()?;
         let present = match fs::read(root.join(artefact.path)) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -86,8 +95,8 @@ mod tests {
     use super::*;
 
     const TWO: &[Artefact] = &[
-        Artefact { path: "a.json", generate: || "{}\n".to_owned() },
-        Artefact { path: "deep/er/b.json", generate: || "[]\n".to_owned() },
+        Artefact { path: "a.json", generate: || Ok("{}\n".to_owned()) },
+        Artefact { path: "deep/er/b.json", generate: || Ok("[]\n".to_owned()) },
     ];
 
     fn names(root: &Path) -> Vec<&'static str> {

@@ -4,7 +4,7 @@
 mod once;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use switchboard_model::{CallOrigin, Secret};
@@ -26,7 +26,7 @@ pub(crate) async fn pass(
     next: Next,
 ) -> Response {
     let Some(route) = table::find(request.method().as_str(), path.as_str()) else {
-        return Problem::forbidden("this route is nobody's").into_response();
+        return unknown(path.as_str()).into_response();
     };
     if route.access == Access::Public {
         return next.run(request).await;
@@ -43,6 +43,16 @@ pub(crate) async fn pass(
         (Repeat::Keyed, Some(key)) => once::run(&api, &caller, &key, request, next).await,
         _ => next.run(request).await,
     }
+}
+
+/// Not in the table: another method of the same path, or a route that somebody forgot to say whose
+/// it is.
+fn unknown(path: &str) -> Problem {
+    if table::ROUTES.iter().any(|route| route.path == path) {
+        let text = "this path does not take that method";
+        return Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", text);
+    }
+    Problem::forbidden("this route is nobody's")
 }
 
 async fn caller(

@@ -7,6 +7,7 @@ mod error;
 mod gate;
 mod input;
 mod ops;
+mod origins;
 pub mod port;
 mod table;
 mod view;

@@ -1,6 +1,6 @@
 //! The operations, one file each, and where they are.
 
-mod agents;
+pub(crate) mod agents;
 mod hub;
 pub(crate) mod people;
 mod records;
@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::api::Routes;
 use crate::error::Details;
+use crate::origins;
 use crate::who::COOKIE;
 
 #[derive(OpenApi)]
@@ -51,4 +52,5 @@ pub(crate) fn routes() -> Routes {
         .merge(people::routes())
         .merge(records::routes())
         .merge(hub::routes())
+        .merge(origins::routes())
 }

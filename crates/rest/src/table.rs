@@ -97,6 +97,20 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/healthz", Public),
     route("GET", "/readyz", Public),
     route("GET", "/metrics", Member),
+    // The origins' own paths.
+    route("GET", "/tools/list", Agent),
+    route("GET", "/api/agents/mcp", Member),
+    route("POST", "/api/agents/mcp/reconnect", Member),
+    route("GET", "/api/mcp", Member),
+    route("POST", "/api/mcp", Member),
+    route("DELETE", "/api/mcp", Member),
+    route("GET", "/integrations", Member),
+    creating("/integrations", Member),
+    route("GET", "/integrations/{id}", Member),
+    route("PUT", "/integrations/{id}", Member),
+    route("DELETE", "/integrations/{id}", Member),
+    route("POST", "/integrations/{id}/test", Member),
+    route("POST", "/integrations/{id}/reconnect", Member),
 ];
 
 /// The row of a request; HEAD is GET without a body.

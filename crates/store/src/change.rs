@@ -76,12 +76,14 @@ impl<'a> Change<'a> {
             crate::audit::append(&mut self.tx, self.store.vault(), &self.acts).await?;
         }
         self.tx.commit().await?;
+        // Whoever hears of a change and asks who somebody is must find it made.
+        let reloaded = match self.topics.contains(&Topic::People) {
+            true => self.store.access().reload().await,
+            false => Ok(()),
+        };
         for (topic, counter) in counted {
             self.store.topics().saw(topic, counter);
         }
-        if self.topics.contains(&Topic::People) {
-            self.store.access().reload().await?;
-        }
-        Ok(())
+        reloaded
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn routes() -> Routes {
 }
 
 /// An agent that somebody meant.
-pub(super) enum Found {
+pub(crate) enum Found {
     /// Of the store.
     Store(Arc<Agent>),
     /// Of a file.
@@ -36,7 +36,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    pub(super) fn view(self) -> AgentView {
+    pub(crate) fn view(self) -> AgentView {
         match self {
             Self::Store(agent) => AgentView::from(&*agent),
             Self::File(view) => view,
@@ -57,7 +57,7 @@ impl Found {
 }
 
 /// The agent of this id. What the caller does not see is not there.
-pub(super) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
+pub(crate) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
     let missing = || Problem::not_found("agent", id);
     let agent = AgentId::parse(id).map_err(|_| missing())?;
     if let Some(stored) = api.store().access().agent(&agent) {

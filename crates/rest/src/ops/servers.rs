@@ -7,7 +7,7 @@ mod disable;
 mod enable;
 pub(crate) mod entry;
 mod get;
-mod list;
+pub(crate) mod list;
 mod logs;
 mod reconnect;
 mod remove;

@@ -139,6 +139,8 @@ impl Listener {
                 changed.ok()?;
                 self.is_welcome().await.then_some(())
             }
+            // A token also ends by itself, or where another instance was told.
+            () = tokio::time::sleep(BEAT) => self.is_welcome().await.then_some(()),
         }
     }
 

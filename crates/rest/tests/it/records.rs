@@ -1,0 +1,110 @@
+//! The audit log, counts and events: a member sees their own.
+
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use switchboard_model::{Scope, ServerKey};
+use switchboard_store::NewEvent;
+
+use crate::kit::{Client, World, global, user};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_see_only_what_they_did() {
+    let world = World::start().await;
+    let (ada, bob) = (world.ada(), world.bob());
+    ada.post("/api/v1/agents", json!({"id": "hers"})).await.expect(201);
+    bob.post("/api/v1/agents", json!({"id": "his"})).await.expect(201);
+    let rows = bob.get("/api/v1/audit").await.expect(200);
+    let rows = rows["items"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["user"] == "bob"), "{rows:?}");
+    assert_eq!(bob.get("/api/v1/audit?user=ada").await.status, 403);
+    assert_eq!(bob.get("/api/v1/usage?user=ada").await.status, 403);
+    let made = ada.get("/api/v1/audit?action=agent.create&limit=1").await.expect(200);
+    assert_eq!(made["items"][0]["detail"]["agent"], "his");
+    let next = made["next"].as_str().unwrap();
+    let older = ada.get(&format!("/api/v1/audit?action=agent.create&cursor={next}")).await;
+    assert_eq!(older.expect(200)["items"][0]["detail"]["agent"], "hers");
+    for query in ["origin=nowhere", "since=yesterday", "cursor=x", "agent=%20"] {
+        assert_eq!(ada.get(&format!("/api/v1/audit?{query}")).await.status, 400, "{query}");
+    }
+    let verdict = ada.get("/api/v1/audit/verify").await.expect(200);
+    assert_eq!(verdict["whole"], true, "{verdict}");
+    assert_eq!(ada.get("/api/v1/usage?period=hour").await.expect(200)["points"], json!([]));
+    assert_eq!(ada.get("/api/v1/usage/totals").await.expect(200)["totals"], json!([]));
+    world.stop().await;
+}
+
+/// Events as they come.
+struct Stream {
+    body: hyper::body::Incoming,
+    text: String,
+}
+
+impl Stream {
+    async fn open(client: &Client, path: &str) -> Self {
+        let response = client.open("GET", path, None).await;
+        assert_eq!(response.status(), 200);
+        Self { body: response.into_body(), text: String::new() }
+    }
+
+    /// The next event's id and data; none at the end.
+    async fn next(&mut self) -> Option<(i64, Value)> {
+        // Signs of life are no events, and come for ever.
+        tokio::time::timeout(std::time::Duration::from_secs(30), self.read()).await.unwrap()
+    }
+
+    async fn read(&mut self) -> Option<(i64, Value)> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    event.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned))
+                };
+                let found = field("id: ").zip(field("data: "));
+                self.text = rest.to_owned();
+                if let Some((id, data)) = found {
+                    return Some((id.parse().unwrap(), serde_json::from_str(&data).unwrap()));
+                }
+                continue;
+            }
+            let Ok(frame) = self.body.frame().await? else { return None };
+            if let Some(data) = frame.data_ref() {
+                self.text.push_str(std::str::from_utf8(data).unwrap());
+            }
+        }
+    }
+}
+
+fn event(kind: &str, whose: Option<&str>, server: Option<ServerKey>) -> NewEvent {
+    NewEvent { kind: kind.to_owned(), user: whose.map(user), server, payload: json!({"n": 1}) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_are_resumed_filtered_and_end_with_the_credential() {
+    let world = World::start().await;
+    let (bob, events) = (world.bob(), world.store.events());
+    let hers = ServerKey { scope: Scope::User(user("eve")), ..global("hers") };
+    let mut live = Stream::open(&bob, "/api/v1/events").await;
+    events.append(&event("eve's server", None, Some(hers.clone()))).await.unwrap();
+    events.append(&event("eve's", Some("eve"), None)).await.unwrap();
+    events.append(&event("everybody's", None, Some(global("all")))).await.unwrap();
+    let (id, data) = live.next().await.unwrap();
+    assert_eq!((id, &data["kind"]), (3, &json!("everybody's")));
+    assert_eq!(data["server"], "global:all");
+    events.append(&event("bob's", Some("bob"), None)).await.unwrap();
+    assert_eq!(live.next().await.unwrap().1["kind"], "bob's");
+
+    let mut again = Stream::open(&bob.header("last-event-id", "3"), "/api/v1/events").await;
+    assert_eq!(again.next().await.unwrap().0, 4);
+    let mut all = Stream::open(&world.ada(), "/api/v1/events?after=0").await;
+    for id in 1..=4 {
+        assert_eq!(all.next().await.unwrap().0, id);
+    }
+    assert_eq!(bob.header("last-event-id", "x").get("/api/v1/events").await.status, 400);
+
+    let tokens = world.store.tokens().list().await.unwrap();
+    for token in tokens.iter().filter(|token| format!("{:?}", token.subject).contains("bob")) {
+        world.store.tokens().revoke(&token.id, &switchboard_store::Actor::system()).await.unwrap();
+    }
+    assert_eq!(live.next().await, None, "a stream outlived its token");
+    assert_eq!(again.next().await, None);
+    world.stop().await;
+}

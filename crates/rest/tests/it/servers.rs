@@ -1,0 +1,209 @@
+//! Servers over the API: added in each way, changed, tested, deleted; each answer says how it stands.
+
+use serde_json::{Value, json};
+use switchboard_model::{HttpKind, HttpSpec, ServerName, ServerSpec, Template, Transport};
+use switchboard_testkit::script::{Script, Scripted};
+
+use crate::kit::World;
+
+/// A server that is switched off.
+pub(crate) fn off(name: &ServerName) -> ServerSpec {
+    let url = Template::literal("http://127.0.0.1:9/mcp");
+    let http = HttpSpec { kind: HttpKind::Streamable, url, headers: Default::default() };
+    let spec = ServerSpec::new(name.clone(), Transport::Http(http));
+    ServerSpec { enabled: false, ..spec }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_lives_and_is_used() {
+    let world = World::start().await;
+    let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
+    let entry = json!({"url": server.url(), "headers": {"x-key": "canary-1"}});
+    let new = json!({"name": "things", "entry": entry});
+    let made = bob.post("/api/v1/servers", new.clone()).await.expect(201);
+    assert_eq!(made["state"]["code"], "connected", "{made}");
+    assert_eq!((&made["scope"], &made["owner"]), (&json!("user"), &json!("bob")));
+    assert_eq!(made["headers"], json!(["x-key"]));
+    let tools = made["state"]["tools"].as_u64().unwrap();
+    assert!(tools > 0);
+    assert_eq!(bob.post("/api/v1/servers", new).await.expect(409)["code"], "exists");
+
+    let id = made["id"].as_str().unwrap();
+    let path = format!("/api/v1/servers/{id}");
+    assert_eq!(bob.get("/api/v1/servers/things").await.expect(200)["id"], made["id"]);
+    assert_eq!(bob.get("/api/v1/servers/user:bob:things").await.expect(200)["id"], made["id"]);
+    let tested = bob.send("POST", &format!("{path}/test"), None).await.expect(200);
+    assert_eq!((&tested["success"], &tested["tool_count"]), (&json!(true), &json!(tools)));
+    assert_eq!(tested["server"]["stats"]["connection_status"], "connected");
+    assert_eq!(tested["server"]["stats"]["tool_count"], tools);
+
+    let listed = bob.get("/api/v1/tools?server=things").await.expect(200);
+    let names: Vec<&str> =
+        listed["items"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"mcp__things__echo"), "{names:?}");
+    let few = bob.get("/api/v1/tools?query=ECHO%20things&limit=1").await.expect(200);
+    assert_eq!(few["items"][0]["original"], "echo", "{few}");
+    let arguments = json!({"name": "mcp__things__echo", "arguments": {"text": "hello"}});
+    for token in [&world.tokens.bob, &world.tokens.agent] {
+        let called = world.client(token).post("/api/v1/tools/call", arguments.clone()).await;
+        assert!(called.expect(200)["content"][0]["text"].as_str().unwrap().contains("hello"));
+    }
+    let others = world.client(&world.tokens.eve);
+    assert_eq!(others.post("/api/v1/tools/call", arguments).await.status, 404);
+    assert_eq!(others.get(&path).await.status, 404);
+
+    let stopped = bob.send("POST", &format!("{path}/disable"), None).await.expect(200);
+    assert_eq!(stopped["state"]["code"], "disabled");
+    let runs = bob.send("POST", &format!("{path}/enable"), None).await.expect(200);
+    assert_eq!(runs["state"]["code"], "connected");
+    let again = bob.send("POST", &format!("{path}/reconnect"), None).await.expect(200);
+    assert_eq!(again["state"]["code"], "connected");
+    assert_eq!(bob.delete(&path).await.status, 204);
+    assert_eq!(bob.get(&path).await.status, 404);
+    assert!(world.hub.upstreams.status().is_empty());
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edit_is_for_what_was_read() {
+    let world = World::start().await;
+    let bob = world.bob();
+    let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false, "headers": {"a": "1"}});
+    let made = bob.post("/api/v1/servers", json!({"name": "one", "entry": entry})).await;
+    made.expect(201);
+    let read = bob.get("/api/v1/servers/one").await;
+    let etag = read.header("etag").to_owned();
+    assert_eq!(etag, "\"r1\"");
+    let change = json!({"entry": {"url": "http://127.0.0.1:9/mcp", "enabled": false,
+        "headers": {"a": null, "b": "2"}, "description": "new"}});
+    let held = bob.header("if-match", &etag);
+    let changed = held.put("/api/v1/servers/one", change.clone()).await;
+    assert_eq!(changed.expect(200)["description"], "new");
+    assert_eq!(changed.header("etag"), "\"r2\"");
+    assert_eq!(held.put("/api/v1/servers/one", change.clone()).await.expect(412)["code"], "stale");
+    assert_eq!(held.delete("/api/v1/servers/one").await.status, 412);
+    // What nobody can read is kept where it is sent back as nothing.
+    let row = &world.store.servers().list().await.unwrap()[0];
+    let Transport::Http(http) = &row.spec.transport else { panic!("{row:?}") };
+    assert_eq!(http.headers["a"].expose().as_literal(), Some("1"));
+    assert_eq!(http.headers["b"].expose().as_literal(), Some("2"));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_fault_of_an_entry_comes_back() {
+    let world = World::start().await;
+    let bob = world.bob();
+    let entry = json!({"url": "not a url", "colour": "red", "timeout": "soon"});
+    let answer = bob.post("/api/v1/servers", json!({"name": "bad", "entry": entry})).await;
+    let problem = answer.expect(422);
+    let codes: Vec<&str> =
+        problem["errors"].as_array().unwrap().iter().map(|e| e["code"].as_str().unwrap()).collect();
+    assert!(codes.contains(&"unknown-key") && codes.len() >= 2, "{problem}");
+    for name in ["switchboard", "Switchboard", "", " padded"] {
+        let new = json!({"name": name, "entry": {"url": "http://127.0.0.1:9/"}});
+        assert_eq!(bob.post("/api/v1/servers", new).await.status, 422, "{name:?}");
+    }
+    let two = json!({"name": "x", "entry": {"url": "http://127.0.0.1:9/"}, "catalog": "github"});
+    assert_eq!(bob.post("/api/v1/servers", two).await.status, 422);
+    assert_eq!(bob.get("/api/v1/servers").await.expect(200)["items"], json!([]));
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_cannot_reach_the_hubs_environment() {
+    let world = World::start().await;
+    let (bob, ada) = (world.bob(), world.ada());
+    let entries = [
+        json!({"url": "http://127.0.0.1:9/${HUB_SECRET}"}),
+        json!({"url": "http://127.0.0.1:9/", "headers": {"x": "Bearer ${HUB_SECRET}"}}),
+        json!({"url": "http://127.0.0.1:9/", "auth": {"type": "bearer", "token": "${HUB_SECRET}"}}),
+        json!({"command": "env", "args": ["${HUB_SECRET:-no}"]}),
+        json!({"command": "env", "env": {"X": "${HUB_SECRET}"}}),
+        json!({"command": "env", "cwd": "${HOME}"}),
+    ];
+    for entry in entries {
+        let new = json!({"name": "leak", "entry": entry});
+        let answer = bob.post("/api/v1/servers", new).await;
+        assert!(answer.expect(422)["detail"].as_str().unwrap().contains("environment"), "{entry}");
+    }
+    let pasted = r#"{"mcpServers": {"leak": {"url": "http://127.0.0.1:9/${HUB_SECRET}"}}}"#;
+    assert_eq!(bob.post("/api/v1/servers", json!({"config": pasted})).await.status, 422);
+    assert_eq!(bob.post("/api/v1/servers", json!({"catalog": "github"})).await.status, 422);
+    let plain = json!({"name": "leak", "entry": {"url": "http://127.0.0.1:9/", "enabled": false}});
+    bob.post("/api/v1/servers", plain).await.expect(201);
+    let edit = json!({"entry": {"url": "http://127.0.0.1:9/${HUB_SECRET}"}});
+    assert_eq!(bob.put("/api/v1/servers/leak", edit.clone()).await.status, 422);
+    let new = json!({"name": "fine", "scope": "global", "entry": edit["entry"]});
+    assert_eq!(ada.post("/api/v1/servers", new).await.status, 201);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_catalog_and_clients_configurations_work() {
+    let world = World::start().await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let new = json!({"catalog": "notion", "apiKey": "ntn_canary"});
+    let made = bob.post("/api/v1/servers", new).await.expect(201);
+    assert_eq!(
+        (&made["name"], &made["state"]["code"]),
+        (&json!("notion"), &json!("needs_approval"))
+    );
+    assert!(!made.to_string().contains("ntn_canary"));
+    let row = &world.store.servers().list().await.unwrap()[0];
+    let Transport::Stdio(stdio) = &row.spec.transport else { panic!("{row:?}") };
+    let value = stdio.env["OPENAPI_MCP_HEADERS"].expose().as_literal().unwrap().to_owned();
+    assert!(value.contains("Bearer ntn_canary"), "{value}");
+    let nothing = json!({"catalog": "playwright", "apiKey": "x"});
+    assert_eq!(bob.post("/api/v1/servers", nothing).await.status, 422);
+
+    let text = r#"{"mcpServers": {"one": {"url": "http://127.0.0.1:9/a"},
+        "two": {"command": "npx", "args": ["-y", "x"]}}}"#;
+    let made = ada.post("/api/v1/servers", json!({"config": text, "scope": "global"})).await;
+    let states: Vec<Value> = made.expect(201)["items"].as_array().unwrap().clone();
+    assert_eq!((&states[0]["name"], &states[1]["name"]), (&json!("one"), &json!("two")));
+    assert_eq!(states[1]["state"]["code"], "needs_approval");
+    let toml = "[mcp_servers.three]\nurl = \"http://127.0.0.1:9/b\"\n";
+    let made = bob.post("/api/v1/servers", json!({"config": toml})).await.expect(201);
+    assert_eq!(made["items"][0]["name"], "three");
+    assert_eq!(bob.post("/api/v1/servers", json!({"config": "nonsense"})).await.status, 422);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_files_declare_stays_theirs() {
+    let world = World::with(|_| {
+        let text = "[servers.filed]\nurl = \"http://127.0.0.1:9/mcp\"\nenabled = false\n\
+                    [agents.clerk]\ndescription = \"of a file\"\n";
+        vec![text.to_owned()]
+    });
+    let world = world.await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
+    let new = json!({"name": "filed", "scope": "global", "entry": entry});
+    let problem = ada.post("/api/v1/servers", new.clone()).await.expect(409);
+    assert!(problem["detail"].as_str().unwrap().contains("/etc/switchboard.toml"), "{problem}");
+    let shown = bob.get("/api/v1/servers/global:filed").await.expect(200);
+    assert_eq!((&shown["source"]["kind"], &shown["revision"]), (&json!("file"), &Value::Null));
+    for (method, path) in [
+        ("PUT", "/api/v1/servers/filed"),
+        ("DELETE", "/api/v1/servers/filed"),
+        ("POST", "/api/v1/servers/filed/enable"),
+    ] {
+        let body = json!({"entry": new["entry"]}).to_string();
+        assert_eq!(bob.send(method, path, Some(body.clone())).await.status, 403, "{method} {path}");
+        let problem = ada.send(method, path, Some(body)).await.expect(409);
+        assert_eq!(problem["code"], "declared_in_file", "{method} {path}");
+    }
+    let global = json!({"name": "all", "scope": "global", "entry": new["entry"]});
+    assert_eq!(bob.post("/api/v1/servers", global).await.status, 403);
+    // One's own of the same name is another server.
+    let own = json!({"name": "filed", "entry": new["entry"]});
+    assert_eq!(bob.post("/api/v1/servers", own).await.expect(201)["scope"], "user");
+
+    assert_eq!(bob.get("/api/v1/agents/clerk").await.expect(200)["source"], "file");
+    assert_eq!(ada.put("/api/v1/agents/clerk", json!({})).await.status, 409);
+    assert_eq!(ada.delete("/api/v1/agents/clerk").await.status, 409);
+    assert_eq!(ada.post("/api/v1/agents", json!({"id": "clerk"})).await.status, 409);
+    world.stop().await;
+}

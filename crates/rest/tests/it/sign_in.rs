@@ -1,0 +1,110 @@
+//! People sign in on the page, and a page elsewhere cannot make their browser change anything.
+
+use serde_json::json;
+use std::time::Duration;
+
+use crate::kit::{Answer, Client, World};
+
+/// What the browser sends back.
+fn cookie(answer: &Answer) -> String {
+    let set = answer.header("set-cookie");
+    for word in ["__Host-switchboard=", "Path=/", "Secure", "HttpOnly", "SameSite=Strict"] {
+        assert!(set.contains(word), "{set}");
+    }
+    set.split(';').next().unwrap().to_owned()
+}
+
+async fn signed_in(world: &World, user: &str) -> (Client, String) {
+    let path = format!("/api/v1/users/{user}/sign-in-link");
+    let link = world.ada().send("POST", &path, None).await.expect(201);
+    let redeemed = world.nobody().get(link["path"].as_str().unwrap()).await;
+    assert_eq!((redeemed.status, redeemed.header("location")), (303, "/"));
+    let again = world.nobody().get(link["path"].as_str().unwrap()).await;
+    assert_eq!(again.expect(401)["code"], "link_over");
+    let page = world.nobody().header("cookie", &cookie(&redeemed));
+    let me = page.get("/api/v1/me").await.expect(200);
+    assert_eq!(me["user"]["id"], user);
+    (page, me["csrf"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_need_more_than_a_cookie() {
+    let world = World::start().await;
+    let (page, csrf) = signed_in(&world, "bob").await;
+    let (_, other) = signed_in(&world, "eve").await;
+    let new = json!({"id": "mine"});
+    assert_eq!(page.post("/api/v1/agents", new.clone()).await.expect(403)["code"], "forbidden");
+    let strange = page.header("x-csrf-token", &other);
+    assert_eq!(strange.post("/api/v1/agents", new.clone()).await.status, 403);
+    let own = page.header("x-csrf-token", &csrf);
+    let elsewhere = own.header("origin", "https://evil.example");
+    assert_eq!(elsewhere.post("/api/v1/agents", new.clone()).await.status, 403);
+    let null = own.header("origin", "null");
+    assert_eq!(null.post("/api/v1/agents", new.clone()).await.status, 403);
+    let home = own.header("origin", &format!("http://{}", world.address));
+    home.post("/api/v1/agents", new).await.expect(201);
+    // A bad token beside a good cookie is not somebody.
+    let both = own.header("authorization", "Bearer swb_nonsense");
+    assert_eq!(both.get("/api/v1/me").await.status, 401);
+
+    let out = own.send("POST", "/api/v1/sign-out", None).await;
+    assert_eq!(out.status, 204);
+    assert!(out.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(page.get("/api/v1/me").await.status, 401);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
+    let world = World::start().await;
+    let (ada, bob, nobody) = (world.ada(), world.bob(), world.nobody());
+    let short = json!({"password": "short"});
+    assert_eq!(bob.put("/api/v1/users/bob/password", short).await.status, 409);
+    let first = json!({"password": "correct horse"});
+    assert_eq!(bob.put("/api/v1/users/bob/password", first).await.status, 204);
+    let steal = json!({"password": "battery staple"});
+    assert_eq!(bob.put("/api/v1/users/bob/password", steal).await.status, 403);
+    let change = json!({"password": "battery staple", "current": "correct horse"});
+    assert_eq!(bob.put("/api/v1/users/bob/password", change).await.status, 204);
+
+    let good = json!({"user": "bob", "password": "battery staple"});
+    let signed = nobody.post("/api/v1/sign-in", good.clone()).await;
+    assert_eq!(signed.expect(200)["user"]["id"], "bob");
+    let page = nobody.header("cookie", &cookie(&signed));
+    assert_eq!(page.get("/api/v1/me").await.status, 200);
+    for _ in 0..5 {
+        let bad = json!({"user": "bob", "password": "correct horse"});
+        assert_eq!(nobody.post("/api/v1/sign-in", bad).await.status, 401);
+    }
+    let late = nobody.post("/api/v1/sign-in", good.clone()).await;
+    assert_eq!((late.status, late.header("retry-after")), (429, "60"));
+    world.clock.advance(Duration::from_secs(61));
+    assert_eq!(nobody.post("/api/v1/sign-in", good).await.status, 200);
+    let unknown = json!({"user": "nobody-here", "password": "whatever it is"});
+    assert_eq!(nobody.post("/api/v1/sign-in", unknown).await.status, 401);
+    // An administrator's word ends the sessions.
+    let reset = json!({"password": null});
+    assert_eq!(ada.put("/api/v1/users/bob/password", reset).await.status, 204);
+    assert_eq!(page.get("/api/v1/me").await.status, 401);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deleting_a_person_deletes_what_is_theirs() {
+    let world = World::start().await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let (page, _) = signed_in(&world, "bob").await;
+    let entry = json!({"url": "http://127.0.0.1:9/mcp"});
+    bob.post("/api/v1/servers", json!({"name": "his", "entry": entry})).await.expect(201);
+    assert_eq!(world.hub.upstreams.status().len(), 1);
+    assert_eq!(ada.delete("/api/v1/users/bob").await.status, 204);
+    assert!(world.hub.upstreams.status().is_empty());
+    for client in [&bob, &page, &world.client(&world.tokens.agent)] {
+        assert_eq!(client.get("/api/v1/me").await.status, 401);
+    }
+    let last = ada.delete("/api/v1/users/ada").await;
+    assert_eq!(last.expect(409)["code"], "refused");
+    let down = ada.put("/api/v1/users/ada", json!({"role": "member"})).await;
+    assert_eq!(down.status, 409);
+    world.stop().await;
+}

@@ -1,0 +1,110 @@
+//! Agents, tokens, idempotency, the hub's own pages.
+
+use serde_json::json;
+
+use crate::kit::World;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_request_with_the_same_key_is_done_once() {
+    let world = World::start().await;
+    let bob = world.bob();
+    let keyed = bob.header("idempotency-key", "k-1");
+    let new = json!({"name": "ci"});
+    let first = keyed.post("/api/v1/agents/helper/tokens", new.clone()).await;
+    let second = keyed.post("/api/v1/agents/helper/tokens", new.clone()).await;
+    assert_eq!(first.expect(201), second.expect(201));
+    assert_eq!(second.header("idempotency-replayed"), "true");
+    let other = keyed.post("/api/v1/agents/helper/tokens", json!({"name": "other"})).await;
+    assert_eq!(other.status, 422);
+    let eve = world.client(&world.tokens.eve).header("idempotency-key", "k-1");
+    assert_eq!(eve.post("/api/v1/tokens", new.clone()).await.status, 201, "a key is one's own");
+    // What failed may be tried again.
+    let again = bob.header("idempotency-key", "k-2");
+    assert_eq!(again.post("/api/v1/agents", json!({"id": "not good"})).await.status, 422);
+    assert_eq!(again.post("/api/v1/agents", json!({"id": "good"})).await.status, 201);
+    let named = bob.get("/api/v1/agents/helper/tokens").await.expect(200);
+    assert_eq!(named["items"].as_array().unwrap().len(), 2);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_are_made_changed_and_deleted_with_their_tokens() {
+    let world = World::start().await;
+    let (bob, ada) = (world.bob(), world.ada());
+    let made = bob.post("/api/v1/agents", json!({"id": "cto", "servers": ["github"]})).await;
+    assert_eq!(made.expect(201)["owner"], "bob");
+    assert_eq!(bob.post("/api/v1/agents", json!({"id": "cto"})).await.status, 409);
+    let others = json!({"id": "hers", "owner": "eve"});
+    assert_eq!(bob.post("/api/v1/agents", others.clone()).await.status, 403);
+    assert_eq!(ada.post("/api/v1/agents", others).await.expect(201)["owner"], "eve");
+    let token = bob.post("/api/v1/agents/cto/tokens", json!({"name": "x", "expires_in": 60})).await;
+    let token = token.expect(201);
+    let agent = world.client(token["secret"].as_str().unwrap());
+    assert_eq!(agent.get("/api/v1/me").await.expect(200)["agent"], "cto");
+    assert_eq!(agent.get("/api/v1/agents/cto/tools").await.status, 200);
+    assert_eq!(agent.get("/api/v1/agents/helper/tools").await.status, 404);
+
+    let etag = bob.get("/api/v1/agents/cto").await.header("etag").to_owned();
+    let held = bob.header("if-match", &etag);
+    assert_eq!(held.put("/api/v1/agents/cto", json!({"enabled": false})).await.status, 200);
+    assert_eq!(held.put("/api/v1/agents/cto", json!({})).await.status, 412);
+    assert_eq!(agent.get("/api/v1/me").await.status, 401, "a disabled agent is nobody");
+    bob.put("/api/v1/agents/cto", json!({})).await.expect(200);
+    assert_eq!(agent.get("/api/v1/me").await.status, 200);
+    let id = token["token"]["id"].as_str().unwrap();
+    assert_eq!(bob.delete(&format!("/api/v1/tokens/{id}")).await.status, 204);
+    assert_eq!(agent.get("/api/v1/me").await.status, 401);
+    assert_eq!(bob.delete("/api/v1/agents/cto").await.status, 204);
+    assert_eq!(bob.get("/api/v1/agents/cto").await.status, 404);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_come_in_pages() {
+    let world = World::start().await;
+    let bob = world.bob();
+    for n in 0..5 {
+        bob.post("/api/v1/agents", json!({"id": format!("a{n}")})).await.expect(201);
+    }
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = bob.get(&format!("/api/v1/agents?limit=2{cursor}")).await.expect(200);
+        let items = page["items"].as_array().unwrap();
+        seen.extend(items.iter().map(|agent| agent["id"].as_str().unwrap().to_owned()));
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen, ["a0", "a1", "a2", "a3", "a4", "helper"]);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hub_tells_of_itself() {
+    let world = World::start().await;
+    let nobody = world.nobody();
+    let document = nobody.get("/api/v1/openapi.json").await.expect(200);
+    assert!(document["paths"]["/api/v1/servers/{id}"]["put"]["responses"]["412"].is_object());
+    let page = nobody.get("/api").await;
+    assert!(page.text.contains("/api/v1/servers/{id}/approve"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+    for word in ["http://", "https://", "<script", "style="] {
+        assert!(!page.text.contains(word), "{word}");
+    }
+    assert_eq!(nobody.get("/readyz").await.expect(200)["status"], "ready");
+    let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
+    let new = json!({"name": "with \"quotes\"", "entry": entry});
+    world.bob().post("/api/v1/servers", new).await.expect(201);
+    let metrics = world.bob().get("/metrics").await.text;
+    assert!(metrics.contains("switchboard_servers{state=\"disabled\"} 1"), "{metrics}");
+    let label = r#"switchboard_server_up{server="user:bob:with \"quotes\""} 0"#;
+    assert!(metrics.contains(label), "{metrics}");
+    let others = world.client(&world.tokens.eve).get("/metrics").await.text;
+    assert!(!others.contains("quotes"), "{others}");
+    let all = world.ada().get("/metrics").await.text;
+    assert!(all.contains("switchboard_records_dropped_total 0"), "{all}");
+    let catalog = world.bob().get("/api/v1/catalog?limit=2").await.expect(200);
+    assert_eq!(catalog["items"][1]["name"], "github");
+    world.stop().await;
+}
