@@ -80,6 +80,11 @@ impl Access {
         self.0.people.load().agents.values().cloned().collect()
     }
 
+    /// Everybody.
+    pub fn users(&self) -> Vec<Arc<User>> {
+        self.0.people.load().users.values().cloned().collect()
+    }
+
     /// The person of this id.
     pub fn user(&self, id: &UserId) -> Option<Arc<User>> {
         self.0.people.load().users.get(id).cloned()

@@ -187,17 +187,35 @@ impl<'a> Servers<'a> {
         }
     }
 
-    /// Every server that the store declares.
+    /// Every server that the store declares. A row that cannot be read is left out and said: one bad
+    /// row must not take the others with it.
     pub async fn list(self) -> Result<Vec<ServerRow>> {
         let mut tx = self.0.db().read().await?;
         let slot = sealed::server("");
-        let mut secrets = self.0.vault().all(&mut tx, slot.owner, slot.field).await?;
-        let rows = made(format!("{COLUMNS} ORDER BY scope, owner, name")).all(&mut tx).await?;
-        let read = |row: &Row| {
-            let secrets = secrets.remove(&row.text("id")?);
-            read(row, secrets.as_ref().map(|bytes| bytes.as_slice()))
+        let mut secrets = match self.0.vault().all(&mut tx, slot.owner, slot.field).await {
+            Ok(secrets) => Some(secrets),
+            // Which one it is turns out row by row.
+            Err(Error::Tampered { .. }) => None,
+            Err(error) => return Err(error),
         };
-        rows.iter().map(read).collect()
+        let rows = made(format!("{COLUMNS} ORDER BY scope, owner, name")).all(&mut tx).await?;
+        let mut servers = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let id = row.text("id")?;
+            let server = match &mut secrets {
+                Some(secrets) => read(row, secrets.remove(&id).as_ref().map(|all| all.as_slice())),
+                None => self.read(&mut tx, row).await,
+            };
+            match server {
+                Ok(server) => servers.push(server),
+                Err(error @ (Error::Tampered { .. } | Error::Malformed { .. })) => {
+                    let text = "a stored server cannot be read and is left out";
+                    tracing::error!(%id, error = &error as &dyn std::error::Error, "{text}");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(servers)
     }
 
     /// What the store adds to the desired state.

@@ -1,12 +1,21 @@
 //! All wiring, in the order in which the data flows: files, desired state, connections, surfaces.
 
+mod api;
+mod approved;
+mod chores;
+mod declared;
 mod follow;
 mod health;
 mod host;
+mod notes;
+mod offline;
 mod pipe;
 mod required;
+mod snapshot;
 mod watchman;
 
+pub(crate) use follow::Declarations;
+pub(crate) use offline::Offline;
 pub use required::Missing;
 
 pub(crate) use pipe::{Hello, Welcome, principal};
@@ -15,21 +24,29 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::serve::ListenerExt as _;
 use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Places, Selection};
-use switchboard_model::{Changes, Clock};
+use switchboard_model::{Changes, Clock, UserId};
+use switchboard_store::{Actor, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::control::{self, Operations};
+use self::approved::Approved;
+use self::follow::Follower;
+use self::snapshot::Snapshot;
+use crate::control::{self, Operations, Sources};
 use crate::hub::{Hub, HubError};
 use crate::servers;
 use crate::state_dir::{Claim, StateDir, StateError};
 use crate::storage::{self, StorageError};
+
+/// How long the link that is shown at the start is good.
+const SIGN_IN: Duration = Duration::from_secs(15 * 60);
 
 /// What the hub is started with.
 pub struct Options {
@@ -111,6 +128,8 @@ pub struct App {
     state: watch::Receiver<Arc<Loaded>>,
     watch: Arc<Watch>,
     hub: Hub,
+    declarations: Declarations,
+    administrator: UserId,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     /// Last, so that nobody else is the hub before this one has ended.
@@ -140,24 +159,35 @@ impl App {
 
         let spec = &loaded.desired.hub.store;
         let store = storage::open(spec, options.places.data, options.clock.clone()).await?;
-        storage::administrator(&store).await.map_err(StorageError::from)?;
-        let hub = Hub::builder()
-            .store(store)
-            .guardian(servers::own_program(), servers::GUARDIAN)
-            .state(directory.clone())
-            .clock(options.clock.clone())
-            .start()
-            .await?;
+        let administrator = storage::administrator(&store).await.map_err(StorageError::from)?.id;
+        let gate = Arc::new(Approved::new(store.clone()));
+        let hub = hub(&store, &gate, &directory, &options.clock).await?;
 
         let (publish, state) = watch::channel(loaded.clone());
         let watch = Watch::start(loader, loaded, move |update| apply(&publish, update))
             .map_err(StartError::Watch)?;
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
         tasks.spawn(watchman::tell(hub.upstreams().clone(), shutdown.clone()));
-        let files = follow::begin(&hub, state.clone()).await;
-        tasks.spawn(follow::follow(hub.clone(), files, shutdown.clone()));
-        let app =
-            Self { address, state, watch: Arc::new(watch), hub, tasks, shutdown, _claim: claim };
+        tasks.spawn(notes::keep(store.clone(), hub.upstreams().clone(), shutdown.clone()));
+        tasks.spawn(chores::run(store.clone(), options.clock.clone(), shutdown.clone()));
+        let known = directory.file(snapshot::FILE);
+        let known = Snapshot::new(Some(store), known, options.clock.clone());
+        let mut follower = Follower::new(hub.clone(), state.clone(), gate, known);
+        follower.begin().await;
+        let declarations = follower.declarations();
+        tasks.spawn(follower.follow(shutdown.clone()));
+        let watch = Arc::new(watch);
+        let app = Self {
+            address,
+            state,
+            watch,
+            hub,
+            declarations,
+            administrator,
+            tasks,
+            shutdown,
+            _claim: claim,
+        };
         if let Err(error) = app.open(&directory, listener, options.clock, options.stop).await {
             app.stop().await;
             return Err(error);
@@ -193,15 +223,22 @@ impl App {
         address: SocketAddr,
         clock: Arc<dyn Clock>,
     ) -> Result<(), StartError> {
+        let declarations = Arc::new(self.declarations.clone());
+        let api = api::api(&self.hub, declarations, clock.clone(), self.shutdown.clone());
+        let local = api.as_ref().map(|api| api::local(api, self.administrator.clone()));
+        let local = local.unwrap_or_default();
         let operations = Operations::new(self.hub.upstreams().clone(), clock);
-        let operations = operations.with_hub(self.hub.clone());
+        let sources =
+            Sources { watch: self.watch.clone(), declarations: self.declarations.clone() };
+        let operations = operations.with_hub(self.hub.clone()).with_sources(sources);
         let socket = directory.socket();
-        control::serve(&socket, operations, &self.tasks, &self.shutdown)
+        control::serve(&socket, operations, local, &self.tasks, &self.shutdown)
             .map_err(|source| StartError::Socket { path: socket, source })?;
         let socket = directory.mcp_socket();
         pipe::serve(&socket, self.hub.clone(), &self.tasks, &self.shutdown)
             .map_err(|source| StartError::Socket { path: socket, source })?;
         let page = health::router(self.state.clone(), self.hub.upstreams().clone());
+        let page = page.merge(api.map(|api| api.router()).unwrap_or_default());
         let router = host::guarded(page, address).merge(self.hub.endpoint().router());
         self.tasks.spawn(serve(listener, router, self.shutdown.clone()));
         Ok(())
@@ -210,6 +247,19 @@ impl App {
     /// Where it listens, if it does.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
+    }
+
+    /// A link that signs the administrator in on the page, once.
+    pub async fn sign_in(&self) -> Option<String> {
+        let (store, address) = (self.hub.store()?, self.address?);
+        let by = Actor::system();
+        match store.sign_in().link(&self.administrator, SIGN_IN, &by).await {
+            Ok(link) => Some(format!("http://{address}/sign-in?link={}", link.expose())),
+            Err(error) => {
+                tracing::warn!(%error, "there is no link to sign in with");
+                None
+            }
+        }
     }
 
     /// The configuration as it is now.
@@ -239,6 +289,23 @@ impl App {
         self.tasks.close();
         self.tasks.wait().await;
     }
+}
+
+/// The hub on its store, in which nothing starts that nobody approved.
+async fn hub(
+    store: &Store,
+    gate: &Arc<Approved>,
+    directory: &StateDir,
+    clock: &Arc<dyn Clock>,
+) -> Result<Hub, HubError> {
+    Hub::builder()
+        .store(store.clone())
+        .gate(gate.clone())
+        .guardian(servers::own_program(), servers::GUARDIAN)
+        .state(directory.clone())
+        .clock(clock.clone())
+        .start()
+        .await
 }
 
 async fn bind(

@@ -2,6 +2,10 @@
 
 mod add;
 mod agent;
+mod api;
+mod applied;
+mod approve;
+mod audit;
 mod call;
 mod check;
 mod complete;
@@ -14,6 +18,7 @@ mod logs;
 mod mcp;
 mod out;
 mod people;
+mod power;
 mod progress;
 mod reconnect;
 mod remove;
@@ -24,6 +29,9 @@ mod test;
 mod token;
 mod tools;
 mod up;
+mod usage;
+mod user;
+mod vault;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,6 +83,9 @@ enum Command {
     List(list::List),
     Add(Box<add::Add>),
     Remove(remove::Remove),
+    Enable(power::Enable),
+    Disable(power::Disable),
+    Approve(approve::Approve),
     Import(import::Import),
     Test(test::Test),
     Tools(tools::Tools),
@@ -84,6 +95,10 @@ enum Command {
     Mcp(mcp::Mcp),
     Agent(agent::Agent),
     Token(token::Token),
+    User(user::User),
+    Audit(audit::Audit),
+    Usage(usage::Usage),
+    Vault(vault::Vault),
     Schema(complete::Schema),
     Completions(complete::Completions),
     Man(complete::Man),
@@ -116,6 +131,9 @@ fn run(command: Command, out: &Out) -> Result<ExitCode> {
         Command::List(list) => list.run(out),
         Command::Add(add) => add.run(out),
         Command::Remove(remove) => remove.run(out),
+        Command::Enable(enable) => enable.run(out),
+        Command::Disable(disable) => disable.run(out),
+        Command::Approve(approve) => approve.run(out),
         Command::Import(import) => import.run(out),
         Command::Status(status) => status.run(out),
         Command::Test(test) => test.run(out),
@@ -126,6 +144,10 @@ fn run(command: Command, out: &Out) -> Result<ExitCode> {
         Command::Mcp(mcp) => mcp.run(out),
         Command::Agent(agent) => agent.run(out),
         Command::Token(token) => token.run(out),
+        Command::User(user) => user.run(out),
+        Command::Audit(audit) => audit.run(out),
+        Command::Usage(usage) => usage.run(out),
+        Command::Vault(vault) => vault.run(out),
         Command::Guardian(guardian) => Ok(guardian.run()),
         Command::Schema(schema) => schema.run(),
         Command::Completions(completions) => completions.run(),

@@ -1,6 +1,7 @@
 //! What commands ask of a hub, and how it answers: over its socket, or, where none runs, by a
 //! connection of the command's own. Both ways run the same operations.
 
+mod apply;
 mod call;
 mod client;
 mod find;
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 
 use crate::hub::Hub;
 
+pub(crate) use apply::Sources;
 pub use client::{Client, ClientError};
 pub(crate) use find::find;
 pub use protocol::{Ask, Said};
@@ -36,17 +38,23 @@ pub struct Operations {
     pub(crate) upstreams: Upstreams,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: Option<Store>,
+    pub(crate) sources: Option<Sources>,
 }
 
 impl Operations {
     /// On these connections.
     pub fn new(upstreams: Upstreams, clock: Arc<dyn Clock>) -> Self {
-        Self { upstreams, clock, store: None }
+        Self { upstreams, clock, store: None, sources: None }
     }
 
     /// With the hub's state.
     pub fn with_hub(self, hub: Hub) -> Self {
         Self { store: hub.store().cloned(), ..self }
+    }
+
+    /// With what is declared, for whoever has changed it.
+    pub(crate) fn with_sources(self, sources: Sources) -> Self {
+        Self { sources: Some(sources), ..self }
     }
 
     /// With state alone, for a command that finds no hub.
@@ -79,6 +87,7 @@ impl Operations {
             Ask::Logs { servers, lines, follow } => {
                 logs::logs(self, &servers, lines, follow, say).await
             }
+            Ask::Apply { server } => apply::apply(self, &server, say).await,
             Ask::Reconnect { server } => reconnect::reconnect(self, &server, say).await,
             Ask::People(ask) => people::people(self, ask, say).await,
         }

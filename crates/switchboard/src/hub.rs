@@ -86,14 +86,19 @@ impl Hub {
     /// Who may see what, by what is declared and who is known now.
     pub fn refresh_audience(&self) {
         let desired = self.0.desired.load();
-        let known = self.0.store.as_ref().map(|store| store.access().agents()).unwrap_or_default();
+        let access = self.0.store.as_ref().map(|store| store.access());
+        let known = access.map(|access| access.agents()).unwrap_or_default();
+        let people = access.map(|access| access.users()).unwrap_or_default();
         let agents: Vec<(AgentId, Option<UserId>)> = known
             .iter()
             .map(|agent| (agent.id.clone(), Some(agent.owner.clone())))
             .chain([(local_agent(), None)])
             .collect();
         let agents = agents.iter().map(|(agent, owner)| (agent, owner.as_ref()));
-        self.0.registry.set_audience(Audience::of(&desired, agents, &[house_key()]));
+        let house = [house_key()];
+        let audience = Audience::of(&desired, agents, &house);
+        let people = people.iter().map(|user| &user.id);
+        self.0.registry.set_audience(audience.with_people(&desired, people, &house));
     }
 
     /// Waits until no server is about to become something else, or the time is up.
@@ -140,6 +145,11 @@ impl Hub {
     /// State that lasts, if the hub has any.
     pub fn store(&self) -> Option<&Store> {
         self.0.store.as_ref()
+    }
+
+    /// Who writes calls down, if the hub has a store.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.0.recorder.as_ref()
     }
 
     /// What is declared now.

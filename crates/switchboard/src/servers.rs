@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use switchboard_config::environment;
 use switchboard_model::Clock;
-use switchboard_upstream::{Context, Guardian, Instance, Lookup, Upstreams, guardian, reap};
+use switchboard_upstream::{
+    Context, Gate, Guardian, Instance, Lookup, Open, Upstreams, guardian, reap,
+};
 
 use crate::eras::Eras;
 use crate::state_dir::StateDir;
@@ -22,6 +24,8 @@ pub struct Making<'m> {
     pub env: Lookup,
     /// The guardian's program, and its first argument.
     pub guardian: Option<(PathBuf, String)>,
+    /// Who may be started.
+    pub gate: Arc<dyn Gate>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -31,7 +35,8 @@ impl<'m> Making<'m> {
     pub fn here(state: &'m StateDir, clock: Arc<dyn Clock>) -> Self {
         let env = Arc::new(environment::variable);
         let guardian = Some((own_program(), GUARDIAN.to_owned()));
-        Self { state: Some(state), env, guardian, clock }
+        // A command connects only to what the files declare.
+        Self { state: Some(state), env, guardian, gate: Arc::new(Open), clock }
     }
 }
 
@@ -47,7 +52,7 @@ pub async fn prepare(making: Making<'_>) -> Upstreams {
         }
     }
     let mut context = Context::new(making.env, instance);
-    context.clock = making.clock;
+    (context.clock, context.gate) = (making.clock, making.gate);
     if let Some(state) = making.state {
         context.memory = Arc::new(Eras::open(&state.file("eras.json")));
     }

@@ -10,6 +10,9 @@ use switchboard_store::{Actor, Address, KeySource, Options, Store, User};
 /// The variable that holds the master key, for whoever keeps it elsewhere than in a file.
 const MASTER_KEY: &str = "SWITCHBOARD_MASTER_KEY";
 
+/// The one that holds the next master key, for a rotation.
+const NEW_MASTER_KEY: &str = "SWITCHBOARD_NEW_MASTER_KEY";
+
 /// Why there is no store.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -19,6 +22,12 @@ pub enum StorageError {
     /// The URL names variables that are not set.
     #[error("the URL of the store needs {}, which is not set", .0.join(", "))]
     Variables(Vec<String>),
+    /// A rotation has no key to go to.
+    #[error(
+        "the master key comes from {MASTER_KEY}; put the next one into {NEW_MASTER_KEY}, \
+         such as `openssl rand -base64 32` makes"
+    )]
+    NoNextKey,
     /// It does not open.
     #[error("the store cannot be opened")]
     Open(#[from] switchboard_store::Error),
@@ -51,6 +60,16 @@ pub async fn open(
         None => KeySource::File(data.ok_or(StorageError::Nowhere)?.join("master.key")),
     };
     Ok(Store::open(Options { address, key, clock }).await?)
+}
+
+/// Where the master key will be after a rotation: where it is now.
+pub fn next_key(data: Option<PathBuf>) -> Result<KeySource, StorageError> {
+    if environment::variable(MASTER_KEY).is_none() {
+        let directory = data.ok_or(StorageError::Nowhere)?;
+        return Ok(KeySource::File(directory.join("master.key")));
+    }
+    let key = environment::variable(NEW_MASTER_KEY).ok_or(StorageError::NoNextKey)?;
+    Ok(KeySource::Value { key, place: NEW_MASTER_KEY.to_owned() })
 }
 
 /// The administrator: whoever first started the hub. Made if there is nobody yet.

@@ -42,6 +42,21 @@ impl Audience {
         made
     }
 
+    /// Adds people who may have no agent: each sees everybody's servers, their own and `house`.
+    pub fn with_people<'a>(
+        mut self,
+        desired: &Desired,
+        people: impl IntoIterator<Item = &'a UserId>,
+        house: &[ServerKey],
+    ) -> Self {
+        let mut known: BTreeSet<Keys> = self.users.values().cloned().collect();
+        for user in people {
+            let keys = resolved(servers_of_user(desired, user), house);
+            self.users.insert(user.clone(), share(&mut known, keys));
+        }
+        self
+    }
+
     /// Adds an agent that sees exactly these servers; of two with the same name, the later one.
     pub fn with_agent(mut self, agent: AgentId, servers: &[ServerKey]) -> Self {
         self.agents.insert(agent, resolved(servers, &[]).into());

@@ -61,7 +61,7 @@ async fn add(
     Extension(caller): Extension<Caller>,
     Body(new): Body<NewIntegration>,
 ) -> Result<(StatusCode, Json<OneIntegration>)> {
-    let (scope, spec) = (change::scope(&caller, None)?, spec(&new)?);
+    let (scope, spec) = (change::scope(&api, &caller, None, None)?, spec(&new)?);
     let name = spec.name.clone();
     let made = create::add(&api, &caller, &scope, &[spec], Approve::Later).await?.pop();
     let made = made.ok_or_else(|| Problem::not_found("integration", name.as_str()))?;

@@ -20,11 +20,7 @@ struct Now {
 
 pub(super) fn router(loaded: watch::Receiver<Arc<Loaded>>, upstreams: Upstreams) -> Router {
     let now = Now { loaded, upstreams };
-    Router::new().route("/", get(page)).route("/healthz", get(alive)).with_state(now)
-}
-
-async fn alive() -> impl IntoResponse {
-    ([(header::CACHE_CONTROL, "no-store")], axum::Json(serde_json::json!({ "status": "ok" })))
+    Router::new().route("/", get(page)).with_state(now)
 }
 
 async fn page(State(now): State<Now>) -> Response {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use hyper::Method;
 use serde_json::{Map, Value, json};
 use switchboard_config::edit::{self, Change};
 use switchboard_config::parse::{self, Context};
@@ -12,8 +13,8 @@ use switchboard_config::syntax::Format;
 use switchboard_config::{Dialect, catalog};
 use switchboard_model::{AgentId, Auth, SecretTemplate, ServerName, ServerSpec, Transport};
 
-use super::diff;
 use super::out::{GOOD, Out};
+use super::{api, applied, diff};
 
 /// Add a server to the configuration file.
 ///
@@ -66,6 +67,9 @@ pub(super) struct Add {
     /// Replace a server of this name.
     #[arg(long, conflicts_with = "agent")]
     replace: bool,
+    /// Keep it in the store, for this person alone, instead of in a file.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["agent", "file", "replace", "dry_run"])]
+    user: Option<String>,
     /// The file to write to, instead of the one that `up` would load first.
     #[arg(long, short, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -77,6 +81,9 @@ pub(super) struct Add {
 impl Add {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         let spec = self.spec()?;
+        if let Some(user) = &self.user {
+            return to_store(&spec, user, out);
+        }
         let agents: Vec<AgentId> = self
             .agent
             .iter()
@@ -108,9 +115,17 @@ impl Add {
                  instead and set NAME where the hub is started.",
             );
         }
-        out.json(
-            &json!({ "name": name.as_str(), "file": path, "written": !self.dry_run, "diff": diff }),
-        );
+        let report = match self.dry_run {
+            true => None,
+            false => applied::apply(out, name.as_str())?,
+        };
+        out.json(&json!({
+            "name": name.as_str(),
+            "file": path,
+            "written": !self.dry_run,
+            "diff": diff,
+            "state": report.map(|report| report.state),
+        }));
         Ok(ExitCode::SUCCESS)
     }
 
@@ -172,6 +187,22 @@ impl Add {
         set("start", self.lazy.then(|| json!("lazy")));
         Ok(entry)
     }
+}
+
+/// Somebody's own server. Whoever writes its command line here may start it anyway.
+fn to_store(spec: &ServerSpec, user: &str, out: &Out) -> Result<ExitCode> {
+    let body = json!({
+        "name": spec.name.as_str(),
+        "scope": "user",
+        "owner": user,
+        "entry": switchboard_config::shape::server_entry(spec),
+        "approve": true,
+    });
+    let server = api::request(&Method::POST, "/api/v1/servers", Some(&body))?;
+    out.json(&server);
+    let message = server.pointer("/state/message").and_then(Value::as_str).unwrap_or_default();
+    out.line(format!("{GOOD}Added{GOOD:#} `{}` for {user}. {message}", spec.name));
+    Ok(ExitCode::SUCCESS)
 }
 
 fn pairs(given: &[String], mark: char, option: &str, form: &str) -> Result<Option<Value>> {

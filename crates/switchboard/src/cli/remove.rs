@@ -11,8 +11,8 @@ use switchboard_config::Loader;
 use switchboard_config::edit::{self, Change, EditError};
 use switchboard_model::{ServerKey, ServerName, Standing, SystemClock};
 
-use super::diff;
 use super::out::{GOOD, Out};
+use super::{applied, diff};
 
 /// Remove a server and every assignment of it.
 #[derive(Debug, Args)]
@@ -74,6 +74,9 @@ impl Remove {
                 false => format!("{GOOD}Removed{GOOD:#} `{name}` from {path}."),
             });
             notes.iter().for_each(|note| out.note(format!("Note: {note}.")));
+        }
+        if !self.dry_run {
+            applied::apply(out, name.as_str())?;
         }
         let files: Vec<_> = changed.iter().map(|(path, ..)| path).collect();
         out.json(&json!({ "name": name.as_str(), "files": files, "written": !self.dry_run }));

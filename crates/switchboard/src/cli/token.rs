@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use hyper::Method;
+use serde_json::{Value, json};
 
+use super::api;
 use super::out::{BOLD, DIM, Out, table};
 use super::people::{ago, ask};
 use crate::control::Said;
@@ -20,11 +23,14 @@ pub(super) struct Token {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a token for an agent; it is shown once.
+    /// Make a token for an agent, or for a person who uses the API; it is shown once.
     Create {
         /// The agent.
-        #[arg(long)]
-        agent: String,
+        #[arg(long, required_unless_present = "user", conflicts_with = "user")]
+        agent: Option<String>,
+        /// The person.
+        #[arg(long, value_name = "ID")]
+        user: Option<String>,
         /// What you call it, to tell it from others.
         #[arg(long, default_value = "command line")]
         name: String,
@@ -44,9 +50,12 @@ enum Command {
 impl Token {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         match &self.command {
-            Command::Create { agent, name, expires } => {
+            Command::Create { user: Some(user), name, expires, .. } => {
+                for_user(user, name, *expires, out)?;
+            }
+            Command::Create { agent, name, expires, .. } => {
                 let lasting = expires.map(|expires| expires.as_secs());
-                let (agent, name) = (agent.clone(), name.clone());
+                let (agent, name) = (agent.clone().unwrap_or_default(), name.clone());
                 let made = tokens(ask(PeopleAsk::CreateToken { agent, name, lasting })?);
                 for token in &made {
                     out.json(token);
@@ -75,6 +84,18 @@ impl Token {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn for_user(user: &str, name: &str, expires: Option<Duration>, out: &Out) -> Result<()> {
+    let mut body = json!({"user": user, "name": name});
+    if let Some(expires) = expires {
+        body["expires_in"] = json!(expires.as_secs());
+    }
+    let made = api::request(&Method::POST, "/api/v1/tokens", Some(&body))?;
+    out.json(&made);
+    out.line(made.get("secret").and_then(Value::as_str).unwrap_or_default());
+    out.note(format!("{DIM}A token of user {user}; it is shown this once.{DIM:#}"));
+    Ok(())
 }
 
 fn tokens(said: Vec<Said>) -> Vec<TokenReport> {

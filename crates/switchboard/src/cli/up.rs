@@ -54,7 +54,8 @@ impl Up {
             Err(StartError::Stopped) => return Ok(ExitCode::SUCCESS),
             app => app?,
         };
-        greet(&app, out);
+        let sign_in = app.sign_in().await;
+        greet(&app, sign_in.as_deref(), out);
         while signals.next().await == Asked::Reload {
             app.reload().await;
         }
@@ -71,7 +72,7 @@ async fn stop_again(signals: &mut Signals) {
 }
 
 /// Says what came up and where to go.
-fn greet(app: &App, out: &Out) {
+fn greet(app: &App, sign_in: Option<&str>, out: &Out) {
     let loaded = app.loaded();
     let mut problems = loaded.problems.clone();
     problems.extend(check::variables(&loaded.desired, &loaded.origins, &environment::variable));
@@ -79,6 +80,7 @@ fn greet(app: &App, out: &Out) {
     let url = app.address().map(|address| format!("http://{address}")).unwrap_or_default();
     out.json(&json!({
         "url": url,
+        "sign_in": sign_in,
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),
         "servers": loaded.desired.servers.len(),
@@ -86,6 +88,9 @@ fn greet(app: &App, out: &Out) {
     }));
     out.line(format!("{BOLD}Switchboard {}{BOLD:#} is up", env!("CARGO_PKG_VERSION")));
     out.line(format!("  page     {GOOD}{url}{GOOD:#}"));
+    if let Some(link) = sign_in {
+        out.line(format!("  sign in  {GOOD}{link}{GOOD:#} {DIM}once, within 15 minutes{DIM:#}"));
+    }
     out.line(format!(
         "  agents   {GOOD}{url}/mcp{GOOD:#} {DIM}with a token of `switchboard token create`{DIM:#}"
     ));

@@ -57,6 +57,21 @@ impl Client {
         }
     }
 
+    /// One request to the API.
+    pub async fn request(
+        self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, Bytes), ClientError> {
+        let tasks = TaskTracker::new();
+        let gone = |error| ClientError::Gone(Some(error));
+        let (mut sender, connection) =
+            http1::handshake(TokioIo::new(self.stream)).await.map_err(gone)?;
+        tasks.spawn(connection);
+        let response = sender.send_request(request).await.map_err(gone)?;
+        let status = response.status();
+        Ok((status, response.into_body().collect().await.map_err(gone)?.to_bytes()))
+    }
+
     /// Asks, and hands on what is said until it is all.
     pub async fn ask(self, ask: &Ask, mut hear: impl FnMut(Said)) -> Result<(), ClientError> {
         let tasks = TaskTracker::new();

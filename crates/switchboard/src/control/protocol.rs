@@ -46,6 +46,11 @@ pub enum Ask {
         /// Whether what comes is wanted too.
         follow: Follow,
     },
+    /// The files were changed: they are read and applied now.
+    Apply {
+        /// The server that it is about.
+        server: String,
+    },
     /// Something about agents and tokens.
     People(PeopleAsk),
     /// A new connection.

@@ -42,16 +42,17 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Listens until told to stop.
+/// Listens until told to stop: what commands ask, and the API.
 pub(crate) fn serve(
     path: &Path,
     operations: Operations,
+    api: Router,
     tasks: &TaskTracker,
     shutdown: &CancellationToken,
 ) -> io::Result<()> {
     let listener = listen(path)?;
     let hub = Hub { operations, tasks: tasks.clone(), shutdown: shutdown.clone() };
-    let router = Router::new().route(client::PATH, post(answer)).with_state(hub);
+    let router = Router::new().route(client::PATH, post(answer)).with_state(hub).merge(api);
     let (stopped, path) = (shutdown.clone().cancelled_owned(), path.to_owned());
     tasks.spawn(async move {
         let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;

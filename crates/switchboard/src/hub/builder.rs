@@ -12,7 +12,7 @@ use switchboard_core::{Registry, Router, Surface};
 use switchboard_mcp::{Endpoint, Options};
 use switchboard_model::{Clock, Desired, SystemClock};
 use switchboard_store::{Actor, Recorder, RecorderOptions, Store};
-use switchboard_upstream::{Lookup, Upstreams};
+use switchboard_upstream::{Gate, Lookup, Open, Upstreams};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -41,6 +41,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     env: Lookup,
     guardian: Option<(PathBuf, String)>,
+    gate: Arc<dyn Gate>,
     surface: Surface,
     hosts: Vec<String>,
 }
@@ -53,6 +54,7 @@ impl Default for Builder {
             clock: Arc::new(SystemClock),
             env: Arc::new(environment::variable),
             guardian: None,
+            gate: Arc::new(Open),
             surface: Surface::mcp(),
             hosts: Vec::new(),
         }
@@ -91,6 +93,12 @@ impl Builder {
         self
     }
 
+    /// With somebody who says which command lines may be started, and has the credentials.
+    pub fn gate(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = gate;
+        self
+    }
+
     /// With other names at the MCP endpoint.
     pub fn surface(mut self, surface: Surface) -> Self {
         self.surface = surface;
@@ -110,6 +118,7 @@ impl Builder {
             state: self.state.as_ref(),
             env: self.env.clone(),
             guardian: self.guardian.clone(),
+            gate: self.gate.clone(),
             clock: self.clock.clone(),
         };
         let upstreams = servers::prepare(making).await;

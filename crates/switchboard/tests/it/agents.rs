@@ -203,8 +203,7 @@ fn tools_are_there_before_their_servers() {
     connected(&context, &["a"]);
     let before = hub.tools("/mcp", &token);
     assert!(before.contains(&"a__echo".to_owned()));
-    hub.signal("-TERM");
-    drop(hub);
+    hub.stop();
     // From now on it hangs until the gate is gone.
     std::fs::write(&gate, "").unwrap();
     let slow = Script::new().fault("silent").while_file(&gate);

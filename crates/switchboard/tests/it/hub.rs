@@ -2,13 +2,16 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 use switchboard_testkit::script::{Script, Scripted};
 
 use crate::context::Context;
+
+const UP: [&str; 4] = ["up", "--listen", "127.0.0.1:0", "--json"];
 
 /// A running hub, killed with the test.
 pub(crate) struct Hub {
@@ -18,7 +21,18 @@ pub(crate) struct Hub {
 
 impl Hub {
     pub(crate) fn start(context: &Context) -> Self {
-        let mut child = context.start(&["up", "--listen", "127.0.0.1:0", "--json"]);
+        Self::greeted(context.start(&UP))
+    }
+
+    /// The same, with what it logs in a file.
+    pub(crate) fn start_logging(context: &Context, log: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
+        let command = context.prepare(command.args(UP).stdin(Stdio::null()));
+        let log = std::fs::File::create(log).unwrap();
+        Self::greeted(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap())
+    }
+
+    fn greeted(mut child: Child) -> Self {
         let mut text = String::new();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         // The greeting is one JSON document.
@@ -42,6 +56,12 @@ impl Hub {
     pub(crate) fn until(&self, words: &str) {
         let said = || self.get("/", &self.address).contains(words);
         wait(&format!("the page says {words:?}"), said);
+    }
+
+    /// Ends it in good order, and waits until it has ended.
+    pub(crate) fn stop(mut self) {
+        self.signal("-TERM");
+        assert!(self.child.wait().unwrap().success());
     }
 
     pub(crate) fn signal(&self, name: &str) {

@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod canary;
 mod check;
 mod client;
 mod clients;
@@ -18,8 +19,10 @@ mod hub;
 mod import;
 mod internal;
 mod orphans;
+mod parity;
 mod recovery;
 mod reload;
+mod rest;
 mod secrets;
 mod servers;
 mod up;

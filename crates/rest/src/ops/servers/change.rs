@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, mask};
+use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, UserId, mask};
 use switchboard_store::command_hash;
 
 use super::{Found, by_key, shown};
@@ -45,9 +45,17 @@ pub(crate) struct Tried {
 }
 
 /// Whose a new server is.
-pub(crate) fn scope(caller: &Caller, word: Option<&str>) -> Result<Scope> {
+pub(crate) fn scope(
+    api: &Api,
+    caller: &Caller,
+    word: Option<&str>,
+    owner: Option<&str>,
+) -> Result<Scope> {
     match word {
-        None | Some("user") => Ok(Scope::User(caller.user.clone())),
+        None | Some("user") => self::owner(api, caller, owner).map(Scope::User),
+        Some("global") if owner.is_some() => {
+            Err(Problem::invalid("`owner` is for the scope `user`: what is global is everybody's"))
+        }
         Some("global") if caller.is_administrator() => Ok(Scope::Global),
         Some("global") => Err(Problem::forbidden("only an administrator adds servers for all")),
         Some(word) => {
@@ -55,6 +63,17 @@ pub(crate) fn scope(caller: &Caller, word: Option<&str>) -> Result<Scope> {
             Err(Problem::invalid(text))
         }
     }
+}
+
+fn owner(api: &Api, caller: &Caller, owner: Option<&str>) -> Result<UserId> {
+    let Some(id) = owner.filter(|id| *id != caller.user.as_str()) else {
+        return Ok(caller.user.clone());
+    };
+    if !caller.is_administrator() {
+        return Err(Problem::forbidden("only an administrator adds servers for others"));
+    }
+    let user = UserId::parse(id).ok().filter(|user| api.store().access().user(user).is_some());
+    user.ok_or_else(|| Problem::invalid(format!("there is no user `{id}`")))
 }
 
 /// Whether a name is free: neither a file nor the store has it.

@@ -25,6 +25,8 @@ pub(crate) struct NewServer {
     pub(crate) name: Option<String>,
     /// `user` (the caller's own, unless given) or `global` (everybody's, for administrators).
     pub(crate) scope: Option<String>,
+    /// Whose it is, with the scope `user`: the caller, unless an administrator says otherwise.
+    pub(crate) owner: Option<String>,
     /// An entry of `servers` as our own file has it: `command`, `args`, `env`, `url`, `headers`, ….
     #[schema(value_type = Object)]
     pub(crate) entry: Option<Map<String, Value>>,
@@ -69,7 +71,7 @@ pub(super) async fn create(
     Body(new): Body<NewServer>,
 ) -> Result<(StatusCode, Json<Added>)> {
     let approve = Approve::asked(new.approve, &caller)?;
-    let scope = change::scope(&caller, new.scope.as_deref())?;
+    let scope = change::scope(&api, &caller, new.scope.as_deref(), new.owner.as_deref())?;
     let several = new.config.is_some();
     let specs = specs(new)?;
     let mut views = add(&api, &caller, &scope, &specs, approve).await?;

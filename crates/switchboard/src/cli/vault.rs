@@ -1,0 +1,60 @@
+//! `switchboard vault`: the key that everything secret is sealed with.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use switchboard_config::Loader;
+use switchboard_model::SystemClock;
+
+use super::out::{DIM, GOOD, Out};
+use crate::storage;
+
+/// Keep the key that everything secret is sealed with.
+#[derive(Debug, Args)]
+pub(super) struct Vault {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Take a new master key and seal everything anew; the hub may run meanwhile.
+    ///
+    /// The new key is made and put where the old one is. Where the key comes from
+    /// SWITCHBOARD_MASTER_KEY, the new one is read from SWITCHBOARD_NEW_MASTER_KEY, and the hub must be
+    /// given it from its next start on.
+    Rotate,
+}
+
+impl Vault {
+    pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
+        match self.command {
+            Command::Rotate => rotate(out),
+        }
+    }
+}
+
+fn rotate(out: &Out) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the runtime did not start")?;
+    let place = runtime.block_on(async {
+        let data = super::places().data;
+        let loaded = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load();
+        let to = storage::next_key(data.clone())?;
+        let place = to.place();
+        let store = storage::open(&loaded.desired.hub.store, data, Arc::new(SystemClock)).await?;
+        store.rotate(to).await?;
+        store.close().await?;
+        anyhow::Ok(place)
+    })?;
+    out.json(&json!({"key": place}));
+    out.line(format!("{GOOD}Everything is sealed anew.{GOOD:#} The key is in {place}."));
+    out.note(format!("{DIM}Backups of the database from before need the old key.{DIM:#}"));
+    Ok(ExitCode::SUCCESS)
+}

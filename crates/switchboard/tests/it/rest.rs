@@ -1,0 +1,185 @@
+//! The API of the real hub: one state, whichever door; nothing starts that nobody approved; what is
+//! secret stays so.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+use switchboard_testkit::script::{Script, Scripted};
+
+use crate::context::Context;
+use crate::hub::{Hub, connected, entry, status, wait};
+
+/// What the API answered.
+pub(crate) struct Rest {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+impl Hub {
+    /// One request to the API.
+    pub(crate) fn rest(&self, method: &str, path: &str, token: &str, body: Option<&Value>) -> Rest {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
+             Authorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len(),
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let status = text.split(' ').nth(1).unwrap().parse().unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        Rest { status, head: head.to_owned(), body: serde_json::from_str(body).unwrap_or_default() }
+    }
+}
+
+/// A token of a person, who is added if need be.
+pub(crate) fn person(context: &Context, id: &str) -> String {
+    if id != "admin" {
+        context.ok(&["user", "add", id]);
+    }
+    let made = context.json(&["token", "create", "--user", id]);
+    made["secret"].as_str().unwrap().to_owned()
+}
+
+/// An entry for the API that serves the script.
+pub(crate) fn served(script: &Script) -> Value {
+    let (command, arguments) = Scripted::stdio(script);
+    json!({"command": command, "args": arguments})
+}
+
+#[test]
+fn a_server_of_the_store_runs_once_it_is_approved_and_lasts() {
+    let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    let (admin, anna) = (person(&context, "admin"), person(&context, "anna"));
+    let new = json!({"name": "own", "entry": served(&Script::new().tools(3))});
+    let made = hub.rest("POST", "/api/v1/servers", &anna, Some(&new));
+    assert_eq!((made.status, &made.body["state"]["code"]), (201, &json!("needs_approval")));
+    // Its maker cannot approve it, nor start it in any other way.
+    let (id, hash) = (made.body["id"].as_str().unwrap(), made.body["approval"]["hash"].clone());
+    let path = |act: &str| format!("/api/v1/servers/{id}{act}");
+    let approve = json!({"hash": hash});
+    assert_eq!(hub.rest("POST", &path("/approve"), &anna, Some(&approve)).status, 403);
+    for act in ["/reconnect", "/test", "/enable"] {
+        let tried = hub.rest("POST", &path(act), &anna, None);
+        assert_eq!(tried.status, 200, "{act}: {}", tried.body);
+    }
+    let own = |server: &Value| server["server"] == "own";
+    assert_eq!(status(&context).iter().find(|s| own(s)).unwrap()["state"], "needs_approval");
+
+    let approved = hub.rest("POST", &path("/approve"), &admin, Some(&approve));
+    assert_eq!(approved.body["state"]["code"], "connected", "{}", approved.body);
+    assert!(approved.body["state"]["tools"].as_u64().unwrap() > 3);
+    // An edit withdraws it.
+    let edited = json!({"entry": served(&Script::new().tools(4))});
+    let edited = hub.rest("PUT", &path(""), &anna, Some(&edited));
+    assert_eq!(edited.body["state"]["code"], "needs_approval", "{}", edited.body);
+    context.ok(&["approve", id, "--yes"]);
+    wait("it runs", || status(&context).iter().find(|s| own(s)).unwrap()["ok"] == true);
+
+    // A file's server is the file's.
+    let refused = hub.rest("DELETE", "/api/v1/servers/a", &admin, None);
+    assert_eq!(refused.status, 409);
+    assert!(refused.body["detail"].as_str().unwrap().contains("switchboard.toml"));
+
+    hub.stop();
+    let hub = Hub::start(&context);
+    wait("it runs again", || {
+        status(&context).iter().find(|s| own(s)).is_some_and(|server| server["ok"] == true)
+    });
+    // With its owner goes what is theirs.
+    context.ok(&["user", "remove", "anna"]);
+    assert!(!status(&context).iter().any(own));
+    assert_eq!(hub.rest("GET", "/api/v1/me", &anna, None).status, 401);
+}
+
+#[test]
+fn everybody_has_their_own_and_nobody_elses() {
+    let context = Context::new();
+    let hub = Hub::start(&context);
+    let admin = person(&context, "admin");
+    let (anna, bob) = (person(&context, "anna"), person(&context, "bob"));
+    let mut ids = Vec::new();
+    for (who, tools) in [(&anna, 1), (&bob, 2)] {
+        let new = json!({"name": "same", "entry": served(&Script::new().tools(tools))});
+        let made = hub.rest("POST", "/api/v1/servers", who, Some(&new));
+        assert_eq!(made.status, 201, "{}", made.body);
+        let id = made.body["id"].as_str().unwrap().to_owned();
+        let approve = json!({"hash": made.body["approval"]["hash"]});
+        let path = format!("/api/v1/servers/{id}/approve");
+        assert_eq!(
+            hub.rest("POST", &path, &admin, Some(&approve)).body["state"]["code"],
+            "connected"
+        );
+        ids.push(id);
+    }
+    for (who, own, other) in [(&anna, 0, 1), (&bob, 1, 0)] {
+        let list = hub.rest("GET", "/api/v1/servers", who, None).body;
+        let seen: Vec<&str> =
+            list["items"].as_array().unwrap().iter().map(|s| s["id"].as_str().unwrap()).collect();
+        assert_eq!(seen, [&ids[own]]);
+        for (method, act) in [("GET", ""), ("DELETE", ""), ("POST", "/disable"), ("GET", "/logs")] {
+            let path = format!("/api/v1/servers/{}{act}", ids[other]);
+            assert_eq!(hub.rest(method, &path, who, None).status, 404, "{method} {act}");
+        }
+        let tools = hub.rest("GET", "/api/v1/tools?limit=1000", who, None).body;
+        let names = tools["items"].as_array().unwrap().iter();
+        assert_eq!(names.filter(|tool| tool["name"] == "mcp__same__echo").count(), 1, "{tools}");
+    }
+}
+
+#[test]
+fn acts_and_calls_are_written_down_and_the_log_is_whole() {
+    let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    let admin = person(&context, "admin");
+    let call = json!({"name": "mcp__a__echo", "arguments": {"text": "for nobody's eyes"}});
+    let answer = hub.rest("POST", "/api/v1/tools/call", &admin, Some(&call));
+    assert_eq!(answer.body["content"][0]["text"], "for nobody's eyes", "{}", answer.body);
+    context.ok(&["user", "add", "anna"]);
+    let mut rows = Value::Null;
+    wait("the call is in the log", || {
+        rows = context.json(&["audit", "--action", "mcp_tool_call"]);
+        rows["items"].as_array().is_some_and(|rows| !rows.is_empty())
+    });
+    let row = &rows["items"][0];
+    let told = ["source", "tool", "origin", "decision", "outcome", "user"].map(|name| &row[name]);
+    assert_eq!(told, ["mcp:a", "echo", "rest", "allow", "done", "admin"], "{row}");
+    assert!(!rows.to_string().contains("nobody's eyes"), "{rows}");
+    let acts = context.json(&["audit", "--action", "user.create"]);
+    assert_eq!(acts["items"][0]["detail"]["user"], "anna", "{acts}");
+    assert!(context.ok(&["usage"]).out.contains("echo"));
+    assert_eq!(context.json(&["audit", "verify"])["whole"], true);
+    hub.stop();
+    // The same without a hub.
+    assert_eq!(context.json(&["audit", "verify"])["whole"], true);
+    assert_eq!(context.json(&["user", "list"]).as_array().unwrap().len(), 2);
+    context.ok(&["vault", "rotate"]);
+    let hub = Hub::start(&context);
+    assert_eq!(hub.rest("GET", "/api/v1/me", &admin, None).status, 200);
+}
+
+#[test]
+fn what_is_known_is_kept_for_the_next_start() {
+    let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
+    let hub = Hub::start(&context);
+    let file = context.home().join(".local/state/switchboard/last-known-mcps.json");
+    let known = || -> Value { serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap() };
+    assert_eq!(known()["mcps"], json!([{"name": "a", "type": "external"}]));
+    context.ok(&["disable", "a"]);
+    assert_eq!(known()["mcps"], json!([]));
+    assert_eq!(status(&context)[0]["state"], "disabled");
+    context.ok(&["enable", "a"]);
+    assert_eq!(known()["mcps"], json!([{"name": "a", "type": "external"}]));
+    assert_eq!(status(&context)[0]["state"], "connected", "applied before the answer");
+    drop(hub);
+}
