@@ -8,6 +8,7 @@ use switchboard_model::Clock;
 use switchboard_store::{Recorder, Store};
 use switchboard_upstream::Upstreams;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -43,12 +44,14 @@ pub struct Api(Arc<Inner>);
 struct Inner {
     parts: Parts,
     attempts: Attempts,
+    tasks: TaskTracker,
 }
 
 impl Api {
     /// Of these parts.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, attempts: Attempts::default() }))
+        let (attempts, tasks) = (Attempts::default(), TaskTracker::new());
+        Self(Arc::new(Inner { parts, attempts, tasks }))
     }
 
     /// Every route, behind the gate.
@@ -56,6 +59,16 @@ impl Api {
         let (routes, _) = ops::routes().split_for_parts();
         let gate = middleware::from_fn_with_state(self.clone(), gate::pass);
         routes.route_layer(gate).with_state(self.clone())
+    }
+
+    /// Waits for changes that are under way, when nobody asks any more: before the store closes.
+    pub async fn finish(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    pub(crate) fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
     }
 
     pub(crate) fn store(&self) -> &Store {

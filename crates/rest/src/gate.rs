@@ -4,7 +4,7 @@
 mod once;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use switchboard_model::{CallOrigin, Secret};
@@ -18,13 +18,26 @@ use crate::who::{self, Caller, Known, Local};
 /// What every change on the page carries beside its cookie.
 pub(crate) const CSRF: &str = "x-csrf-token";
 
-/// Lets a request pass, or says why not.
+/// Lets a request pass, or says why not. No answer is kept by anybody in between unless it says so.
 pub(crate) async fn pass(
     State(api): State<Api>,
     path: MatchedPath,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
+    let mut response = through(api, path, request, next).await;
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+async fn through(api: Api, path: MatchedPath, mut request: Request, next: Next) -> Response {
+    // No id and no word has it, and not every database can be asked for it.
+    if request.uri().to_string().contains("%00") {
+        let text = "the address holds the character U+0000";
+        return Problem::new(StatusCode::BAD_REQUEST, "bad_path", text).into_response();
+    }
     let Some(route) = table::find(request.method().as_str(), path.as_str()) else {
         return unknown(path.as_str()).into_response();
     };
@@ -41,8 +54,19 @@ pub(crate) async fn pass(
     request.extensions_mut().insert(caller.clone());
     match (route.repeat, request.headers().get(once::KEY).cloned()) {
         (Repeat::Keyed, Some(key)) => once::run(&api, &caller, &key, request, next).await,
+        _ if route.is_change() => whole(&api, request, next).await,
         _ => next.run(request).await,
     }
+}
+
+/// A change that has begun is ended even if whoever asked is gone: what is in the store also runs.
+async fn whole(api: &Api, request: Request, next: Next) -> Response {
+    let done = api.tasks().spawn(async move { next.run(request).await }).await;
+    done.unwrap_or_else(|_| {
+        let text = "the hub could not do it; its log says why";
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Problem::new(status, "internal", text).into_response()
+    })
 }
 
 /// Not in the table: another method of the same path, or a route that somebody forgot to say whose

@@ -22,6 +22,9 @@ pub(crate) const MAX_BODY: usize = 1024 * 1024;
 const PAGE: usize = 100;
 const MAX_PAGE: usize = 1000;
 
+/// How JSON writes the character that not every database can keep.
+const NUL: &[u8] = br"\u0000";
+
 /// A body of JSON.
 pub(crate) struct Body<T>(pub(crate) T);
 
@@ -73,6 +76,9 @@ async fn json(request: Request) -> Result<Bytes> {
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
+    if body.windows(NUL.len()).any(|part| part == NUL) {
+        return Err(Problem::invalid("a text in the body holds the character U+0000"));
+    }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => {
             Problem::invalid(format!("the body is not what is wanted here: {error}"))

@@ -38,6 +38,16 @@ pub struct Route {
     pub repeat: Repeat,
 }
 
+/// Where tools are called: who hangs up there wants the call to end.
+const CALLS: &str = "/api/v1/tools/call";
+
+impl Route {
+    /// Whether it changes something, and is ended once it has begun, whoever is still there.
+    pub(crate) fn is_change(&self) -> bool {
+        self.method != "GET" && self.path != CALLS
+    }
+}
+
 const fn route(method: &'static str, path: &'static str, access: Access) -> Route {
     Route { method, path, access, repeat: Repeat::Plain }
 }
@@ -63,7 +73,7 @@ pub const ROUTES: &[Route] = &[
     route("DELETE", "/api/v1/servers/{id}/credential", Member),
     route("GET", "/api/v1/catalog", Member),
     route("GET", "/api/v1/tools", Agent),
-    route("POST", "/api/v1/tools/call", Agent),
+    route("POST", CALLS, Agent),
     route("GET", "/api/v1/agents", Member),
     creating("/api/v1/agents", Member),
     route("GET", "/api/v1/agents/{id}", Member),

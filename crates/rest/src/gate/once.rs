@@ -20,6 +20,7 @@ pub(super) const KEY: &str = "idempotency-key";
 /// How long an answer is remembered.
 const LASTING: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_KEY: usize = 200;
+const BROKEN: &str = "the hub could not do it; its log says why";
 
 pub(super) async fn run(
     api: &Api,
@@ -54,8 +55,21 @@ async fn once(
         .agent
         .as_ref()
         .map_or_else(|| format!("user {}", caller.user), |agent| format!("agent {agent}"));
-    let store = api.store();
-    let id = match store.idempotency().claim(&principal, key, &asked, LASTING).await? {
+    let request = Request::from_parts(head, Body::from(body));
+    let work = claimed(api.clone(), (principal, key.to_owned(), asked), request, next);
+    // What has begun is ended even if whoever asked is gone: the same request finds its answer.
+    let done = api.tasks().spawn(work).await;
+    done.map_err(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", BROKEN))?
+}
+
+async fn claimed(
+    api: Api,
+    (principal, key, asked): (String, String, Vec<u8>),
+    request: Request,
+    next: Next,
+) -> Result<Response> {
+    let keys = api.store().idempotency();
+    let id = match keys.claim(&principal, &key, &asked, LASTING).await? {
         Claim::First { id } => id,
         Claim::Done(replay) => return Ok(answer(&replay)),
         Claim::UnderWay => {
@@ -67,15 +81,15 @@ async fn once(
             return Err(Problem::invalid(text).remedy("Use a new key for a new request."));
         }
     };
-    let response = next.run(Request::from_parts(head, Body::from(body))).await;
+    let response = next.run(request).await;
     if !response.status().is_success() {
-        store.idempotency().abandon(&id).await?;
+        keys.abandon(&id).await?;
         return Ok(response);
     }
     let (head, body) = response.into_parts();
     let body = body.collect().await.map_err(|_| Problem::invalid("the answer broke"))?.to_bytes();
     let replay = Replay { status: head.status.as_u16(), body: body.to_vec() };
-    store.idempotency().finish(&id, &replay).await?;
+    keys.finish(&id, &replay).await?;
     Ok(Response::from_parts(head, Body::from(body)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_model::{AgentId, AgentSpec, Scope, ServerKey};
 use switchboard_rest::{Access, ROUTES};
 use switchboard_store::{Actor, Role, Subject};
@@ -130,6 +130,7 @@ async fn exactly_the_allowed_pass() {
 
     let world = World::start().await;
     let tokens = world.tokens.clone();
+    let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
     let mut wrong = Vec::new();
     for (number, case) in CASES.iter().enumerate() {
         let route = ROUTES.iter().find(|r| r.method == case.method && r.path == row(case.path));
@@ -151,8 +152,60 @@ async fn exactly_the_allowed_pass() {
             let client = token.map_or_else(|| world.nobody(), |token| world.client(token));
             let body = Some(case.body).filter(|body| !body.is_empty()).map(str::to_owned);
             let status = client.open(case.method, &path, body).await.status().as_u16();
+            if !documented(&document, case, status) {
+                wrong.push(format!("{} {path}: {status} is not in the document", case.method));
+            }
             if status != wanted {
                 wrong.push(format!("{} {path}: {who}: {status}, not {wanted}", case.method));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    world.stop().await;
+}
+
+/// Whether a route may answer so.
+fn documented(document: &Value, case: &Case, status: u16) -> bool {
+    let operation = &document["paths"][&row(case.path)][case.method.to_lowercase()];
+    operation["responses"][status.to_string()].is_object()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_that_is_sent_breaks_a_route() {
+    let world = World::start().await;
+    let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
+    let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    let nul = "{\"name\": \"a\\u0000b\", \"id\": \"a\\u0000b\"}";
+    let wide = r#"{"name": "\u202e", "id": "..", "entry": {"url": "\ud800"}, "expires_in": -1}"#;
+    let bodies = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "7",
+        "\"x\"",
+        "{\"name\": null}",
+        &nested,
+        nul,
+        wide,
+        "\u{feff}{}",
+    ];
+    let ids = ["%20", "%00", "%FF", "..", "%2e%2e%2f", "a:b:c", "user::x", "agent:%F0%9F%A6%80:x"];
+    let mut wrong = Vec::new();
+    for case in CASES.iter().filter(|case| !case.path.ends_with("/events")) {
+        for (number, body) in bodies.iter().enumerate() {
+            let id = ids[number % ids.len()];
+            let parts = case.path.split('/').map(|part| match part {
+                "{server}" | "{agent}" | "{token}" | "{user}" => id,
+                other => other,
+            });
+            let path = format!("{}?limit=1e3&x=%00", parts.collect::<Vec<_>>().join("/"));
+            let path = if number % 2 == 0 { path.split('?').next().unwrap() } else { &path };
+            let body = Some((*body).to_owned()).filter(|body| !body.is_empty());
+            let status = world.ada().open(case.method, path, body).await.status().as_u16();
+            let refused = [400, 404].contains(&status);
+            if status >= 500 || !(refused || documented(&document, case, status)) {
+                wrong.push(format!("{} {path} {number}: {status}", case.method));
             }
         }
     }

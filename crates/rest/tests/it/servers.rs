@@ -1,7 +1,10 @@
 //! Servers over the API: added in each way, changed, tested, deleted; each answer says how it stands.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use switchboard_model::{HttpKind, HttpSpec, ServerName, ServerSpec, Template, Transport};
+use switchboard_rest::port::Hub as _;
 use switchboard_testkit::script::{Script, Scripted};
 
 use crate::kit::World;
@@ -205,5 +208,30 @@ async fn what_files_declare_stays_theirs() {
     assert_eq!(ada.put("/api/v1/agents/clerk", json!({})).await.status, 409);
     assert_eq!(ada.delete("/api/v1/agents/clerk").await.status, 409);
     assert_eq!(ada.post("/api/v1/agents", json!({"id": "clerk"})).await.status, 409);
+    world.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_hangs_up_leaves_nothing_half_done() {
+    let world = World::start().await;
+    let bob = world.bob();
+    for n in 0..30u64 {
+        let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
+        let body = json!({"name": format!("s{n}"), "entry": entry}).to_string();
+        let asked = bob.open("POST", "/api/v1/servers", Some(body));
+        drop(tokio::time::timeout(Duration::from_micros(300 * n), asked).await);
+    }
+    let mut tries = 0;
+    loop {
+        let rows = world.store.servers().list().await.unwrap();
+        let declared = world.hub.declared();
+        let known = rows.iter().filter(|row| declared.sources.contains_key(&row.key)).count();
+        if known == rows.len() && !rows.is_empty() {
+            break;
+        }
+        tries += 1;
+        assert!(tries < 500, "{known} of {} rows run", rows.len());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     world.stop().await;
 }

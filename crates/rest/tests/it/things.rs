@@ -22,8 +22,27 @@ async fn the_same_request_with_the_same_key_is_done_once() {
     let again = bob.header("idempotency-key", "k-2");
     assert_eq!(again.post("/api/v1/agents", json!({"id": "not good"})).await.status, 422);
     assert_eq!(again.post("/api/v1/agents", json!({"id": "good"})).await.status, 201);
+    // Whoever hangs up before the answer finds it done, once.
+    let gone = bob.header("idempotency-key", "k-3");
+    let body = Some(json!({"name": "gone"}).to_string());
+    let path = "/api/v1/agents/helper/tokens";
+    let asked = gone.open("POST", path, body);
+    drop(tokio::time::timeout(std::time::Duration::from_millis(2), asked).await);
+    let mut tries = 0;
+    let found = loop {
+        tries += 1;
+        assert!(tries < 1000, "it stays under way");
+        let answer = gone.post(path, json!({"name": "gone"})).await;
+        if answer.status != 409 {
+            break answer;
+        }
+        assert_eq!(answer.json()["code"], "under_way");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    let known = gone.post(path, json!({"name": "gone"})).await;
+    assert_eq!(found.expect(201), known.expect(201));
     let named = bob.get("/api/v1/agents/helper/tokens").await.expect(200);
-    assert_eq!(named["items"].as_array().unwrap().len(), 2);
+    assert_eq!(named["items"].as_array().unwrap().len(), 3);
     world.stop().await;
 }
 
