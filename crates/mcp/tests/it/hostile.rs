@@ -2,9 +2,11 @@
 
 use fastrand::Rng;
 use serde_json::json;
-use switchboard_testkit::{data::repetitions, hostile};
+use switchboard_testkit::data::{repetitions, shared};
+use switchboard_testkit::hostile;
 
 use crate::kit::{Client, Hub, call, request, stateless};
+use crate::limits::resident;
 
 /// Sends it in every way; nothing may break.
 async fn check(clients: &[Client], what: &str, body: &[u8]) {
@@ -62,6 +64,58 @@ async fn hostile_texts() {
                 if encoded.is_empty() { modern } else { modern.with("mcp-name", &encoded) };
             check(&[modern], key, message.as_bytes()).await;
         }
+    }
+    still_serves(&hub).await;
+}
+
+/// The public sets: JSON that parsers get wrong, and strings that programs do.
+#[tokio::test]
+async fn public_sets() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    if let Some(folder) = shared("hostile/json") {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let file = file.unwrap().path();
+            let (name, bytes) = (file.display().to_string(), std::fs::read(&file).unwrap());
+            check(&clients, &name, &bytes).await;
+            // And as the arguments of a call.
+            let head = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"alpha__raw","arguments":"#;
+            check(&clients[1..2], &name, &[head, &bytes[..], b"}}"].concat()).await;
+        }
+    }
+    if let Some(file) = shared("hostile/naughty-strings.json") {
+        let texts: Vec<String> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        for text in texts {
+            let params = json!({"name": "alpha__raw", "arguments": {"text": text}});
+            let answer = clients[1].post(&request(1, "tools/call", params)).await;
+            assert_eq!(answer.json().await["result"]["text"], text, "nothing of it is lost");
+            let message = request(1, "tools/call", json!({"name": text}));
+            check(&clients[1..2], &text, message.as_bytes()).await;
+        }
+    }
+    still_serves(&hub).await;
+}
+
+#[tokio::test]
+async fn prove_random_bytes_break_nothing_and_leave_nothing() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    let mut random = Rng::with_seed(20_261_118);
+    let mut send = async |count: u32| {
+        for round in 0..count {
+            let most = 1 << random.u32(0..18);
+            let length = random.usize(..most);
+            let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
+            check(&clients[round as usize % 3..][..1], "random", &bytes).await;
+        }
+    };
+    let count = repetitions(3_000);
+    send(count).await;
+    let before = resident();
+    send(count).await;
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let grown = after.saturating_sub(before);
+        assert!(grown < 32 << 20, "{grown} bytes more after {count} requests");
     }
     still_serves(&hub).await;
 }

@@ -86,7 +86,7 @@ async fn calls_of_a_session_are_bounded() {
 }
 
 /// Bytes of memory that the process has.
-fn resident() -> Option<u64> {
+pub(crate) fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     Some(text.split(' ').nth(1)?.parse::<u64>().ok()? * 4096)
 }

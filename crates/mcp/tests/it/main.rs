@@ -6,6 +6,7 @@
 mod bridge;
 mod changes;
 mod doors;
+mod fuzz;
 mod hostile;
 mod kit;
 mod legacy;
