@@ -73,9 +73,14 @@ impl Client {
 
     /// The names of its tools.
     pub(crate) fn tools(&self) -> Vec<String> {
-        let answer = self.ask("tools/list", json!({}));
-        let tools = answer["result"]["tools"].as_array().unwrap();
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        self.listed("tools")
+    }
+
+    /// The names in one of its lists.
+    pub(crate) fn listed(&self, list: &str) -> Vec<String> {
+        let answer = self.ask(&format!("{list}/list"), json!({}));
+        let rows = answer["result"][list].as_array().unwrap();
+        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The stream that tells of changes of the tools and of one resource.

@@ -13,6 +13,7 @@ mod check;
 mod client;
 mod clients;
 mod context;
+mod crossed;
 mod edit;
 mod embed;
 mod hub;

@@ -47,7 +47,7 @@ struct Subject {
 impl Subject {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.expect("a runtime");
+        let runtime = runtime.unwrap();
         let routes = runtime.block_on(async { endpoint().router() });
         Self { runtime, routes }
     }
@@ -66,7 +66,7 @@ impl Subject {
             let is_stream = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/event-stream");
             if !response.headers().get(CONTENT_TYPE).is_some_and(is_stream) {
                 let body = axum::body::to_bytes(response.into_body(), usize::MAX).await;
-                let body = body.expect("a whole answer");
+                let body = body.unwrap();
                 let readable = Json::parse(&body, &Limits::DEFAULT).is_ok();
                 assert!(body.is_empty() || readable, "{:?}", String::from_utf8_lossy(&body));
             }
@@ -82,10 +82,10 @@ impl Subject {
     }
 
     async fn begin(&self) -> String {
-        let hello = request_of(format!("POST /mcp\n\n{HELLO}").as_bytes()).expect("a request");
+        let hello = request_of(format!("POST /mcp\n\n{HELLO}").as_bytes()).unwrap();
         let response = self.send(hello).await;
         let id = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok());
-        id.expect("a session").to_owned()
+        id.unwrap().to_owned()
     }
 
     async fn send(&self, request: Request<Body>) -> Response {
@@ -133,9 +133,9 @@ fn request(data: &[u8], session: Option<&str>) -> Option<Request<Body>> {
 
 fn endpoint() -> Endpoint {
     let registry = Registry::default();
-    let key = ServerKey::global(ServerName::parse("a").expect("a name"));
+    let key = ServerKey::global(ServerName::parse("a").unwrap());
     let buffer =
-        |text: &str| JsonBuf::from(Json::parse(text.as_bytes(), &Limits::DEFAULT).expect("JSON"));
+        |text: &str| JsonBuf::from(Json::parse(text.as_bytes(), &Limits::DEFAULT).unwrap());
     let mirrored = r#"{"name":"say","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}"#;
     let tools = [mirrored, r#"{"name":"ask","inputSchema":{}}"#];
     let offer = Offer {
@@ -147,7 +147,7 @@ fn endpoint() -> Endpoint {
         ..Offer::default()
     };
     registry.publish(&key, Arc::new(offer));
-    let agent = AgentId::parse("cto").expect("an agent");
+    let agent = AgentId::parse("cto").unwrap();
     registry.set_audience(Audience::default().with_agent(agent, &[key]));
     let results = Results::new(Arc::new(SystemClock), Bounds::default());
     let router = Router::new(Ports::new(Arc::new(Answering)), results, [7; 32]);
