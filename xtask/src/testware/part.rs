@@ -40,6 +40,7 @@ const PARTS: &[(&str, Kind)] = &[
     ("python-mcp-2", Kind::Python),
     ("python-mcp-1", Kind::Python),
     ("python-fastmcp", Kind::Python),
+    ("python-schemathesis", Kind::Python),
 ];
 
 /// Reads the pinned files.

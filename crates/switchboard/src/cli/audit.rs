@@ -132,7 +132,10 @@ fn cells(row: &Value) -> Vec<String> {
         (user, agent) if agent.is_empty() => user,
         (_, agent) => format!("agent {agent}"),
     };
+    let detail = |name: &str| row.pointer(&format!("/detail/{name}")).and_then(Value::as_str);
+    let other = detail("user").or(detail("agent")).or(detail("name")).unwrap_or_default();
     let to = match (text("server"), text("tool")) {
+        (server, _) if server.is_empty() => other.to_owned(),
         (server, tool) if tool.is_empty() => server,
         (server, tool) => format!("{server} {tool}"),
     };

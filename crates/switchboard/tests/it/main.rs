@@ -24,6 +24,7 @@ mod parity;
 mod recovery;
 mod reload;
 mod rest;
+mod schema;
 mod secrets;
 mod servers;
 mod up;

@@ -1,0 +1,51 @@
+//! The API against its own description: schemathesis makes requests of every kind from the OpenAPI
+//! document, good ones and bad ones. Nothing is answered that is not described, and nothing with a 5xx.
+
+use std::process::Command;
+
+use serde_json::json;
+use switchboard_testkit::Tools;
+use switchboard_testkit::script::Script;
+
+use crate::context::Context;
+use crate::hub::Hub;
+use crate::rest::{person, served};
+
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+                      response_schema_conformance";
+
+/// Runs it with this token; with `id`, every path names something that is there.
+fn examine(context: &Context, hub: &Hub, token: &str, id: Option<&str>, examples: &str) {
+    let config = id.map(|id| format!("[parameters]\nid = {id:?}\n")).unwrap_or_default();
+    context.write("schemathesis.toml", &config);
+    let program = Tools::find().python("schemathesis").with_file_name("schemathesis");
+    let mut command = Command::new(program);
+    let output = context
+        .prepare(&mut command)
+        .arg("run")
+        .arg(format!("http://{}/api/v1/openapi.json", hub.address))
+        .args(["-H", &format!("Authorization: Bearer {token}")])
+        .args(["--phases", "coverage,fuzzing", "--checks", CHECKS, "--max-examples", examples])
+        // A stream has no end to wait for.
+        .args(["--exclude-path", "/api/v1/events", "--generation-deterministic", "--no-color"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("generated"), "it made requests: {said}");
+}
+
+#[test]
+fn nothing_is_answered_that_is_not_described() {
+    let context = Context::new();
+    let hub = Hub::start(&context);
+    let (admin, member) = (person(&context, "admin"), person(&context, "member"));
+    examine(&context, &hub, &member, None, "4");
+    // The same id for one of each kind.
+    person(&context, "thing");
+    context.ok(&["agent", "add", "thing"]);
+    let server = json!({"name": "thing", "entry": served(&Script::new()), "approve": true});
+    assert_eq!(hub.rest("POST", "/api/v1/servers", &admin, Some(&server)).status, 201);
+    examine(&context, &hub, &admin, Some("thing"), "4");
+    assert_eq!(hub.rest("GET", "/api/v1/me", &admin, None).status, 200, "it still runs");
+}
