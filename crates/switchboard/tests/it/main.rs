@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod away;
 mod canary;
 mod check;
 mod client;
