@@ -17,6 +17,8 @@ fn cookie(answer: &Answer) -> String {
 async fn signed_in(world: &World, user: &str) -> (Client, String) {
     let path = format!("/api/v1/users/{user}/sign-in-link");
     let link = world.ada().send("POST", &path, None).await.expect(201);
+    let looked = world.nobody().send("HEAD", link["path"].as_str().unwrap(), None).await;
+    assert_eq!((looked.status, looked.header("set-cookie")), (204, ""));
     let redeemed = world.nobody().get(link["path"].as_str().unwrap()).await;
     assert_eq!((redeemed.status, redeemed.header("location")), (303, "/"));
     let again = world.nobody().get(link["path"].as_str().unwrap()).await;

@@ -1,7 +1,7 @@
 //! A sign-in link used up.
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use switchboard_model::Secret;
@@ -38,8 +38,13 @@ pub(crate) struct Link {
 )]
 pub(super) async fn redeem(
     State(api): State<Api>,
+    method: Method,
     Asked(Link { link }): Asked<Link>,
 ) -> Result<Response> {
+    // Programs that look where a link leads must not use it up.
+    if method == Method::HEAD {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     let session = api.store().sign_in().redeem(&Secret::new(link), SESSION).await?;
     let session = session.ok_or_else(|| {
         let text = "this link is used up, or too old";
