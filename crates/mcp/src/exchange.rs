@@ -16,7 +16,7 @@ use switchboard_wire::{
 };
 
 use crate::endpoint::Inner;
-use crate::http::{Way, mirror};
+use crate::http::{PROTOCOL_VERSION, SESSION_ID, Way, mirror};
 use crate::listeners::Listening;
 use crate::outbox::{Keep, Outbox};
 use crate::port::Speech;
@@ -216,13 +216,13 @@ impl Inner {
         let refuse = |status, text: &str| {
             Err(Box::new(Posted::Refused(status, code::INVALID_REQUEST, text.to_owned())))
         };
-        if let Some(version) = headers.get(header::PROTOCOL_VERSION) {
+        if let Some(version) = headers.get(PROTOCOL_VERSION) {
             let revision = version.to_str().ok().and_then(Revision::parse);
             if revision.is_none_or(|revision| revision.era() != Era::Session) {
                 return refuse(400, "the MCP-Protocol-Version is not one of a session");
             }
         }
-        let Some(id) = headers.get(header::SESSION_ID) else {
+        let Some(id) = headers.get(SESSION_ID) else {
             return refuse(400, "the Mcp-Session-Id header is missing: begin with `initialize`");
         };
         let found = id.to_str().ok();
@@ -274,7 +274,7 @@ pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
 
 /// Whether the headers speak of a revision of the stateless era.
 fn is_stateless(headers: &HeaderMap) -> bool {
-    let version = headers.get(header::PROTOCOL_VERSION);
+    let version = headers.get(PROTOCOL_VERSION);
     let revision = version.and_then(|version| Revision::parse(version.to_str().ok()?));
     revision.is_some_and(|revision| revision.era() == Era::Stateless)
 }

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::Body as AxumBody;
 use axum::extract::{Path, Request};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use axum::routing::any;
 use switchboard_model::{AgentId, ServerName};
@@ -27,6 +27,12 @@ use crate::endpoint::Inner;
 use crate::gate::{self, Refused};
 use crate::reply::{Body, Reply};
 use crate::session::{EventId, Session};
+
+// Known names are found without being read letter by letter.
+pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
+pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(header::PROTOCOL_VERSION);
+const METHOD: HeaderName = HeaderName::from_static(header::METHOD);
+const NAME: HeaderName = HeaderName::from_static(header::NAME);
 
 /// Which transport a route speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +158,7 @@ impl Inner {
         way: &Way,
         headers: &axum::http::HeaderMap,
     ) -> Result<Arc<Session>, Box<Response>> {
-        let Some(id) = headers.get(header::SESSION_ID) else {
+        let Some(id) = headers.get(SESSION_ID) else {
             let text = "the Mcp-Session-Id header is missing: begin with `initialize`";
             return Err(Box::new(error(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, text)));
         };

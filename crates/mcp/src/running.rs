@@ -11,7 +11,7 @@ use switchboard_core::port::{CallError, Caller, Inputs, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
 use switchboard_wire::peek::{self, ResultType};
-use switchboard_wire::{Era, IdBuf, Json, JsonBuf, meta};
+use switchboard_wire::{Era, IdBuf, Json, JsonBuf};
 use tokio::time::{Sleep, sleep};
 
 use crate::endpoint::Inner;
@@ -82,8 +82,7 @@ impl Running {
         let caller = Caller { port: Some(port.clone()), inputs };
         let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
         let future = Box::pin(async move {
-            let trace =
-                peek::meta(params.as_json()).and_then(|meta| meta.get(meta::TRACEPARENT)?.string());
+            let trace = peek::trace(params.as_json());
             let request = Request {
                 view: &view,
                 who: &who,

@@ -1,7 +1,10 @@
 //! Who a token belongs to, answered from memory: the call's path never waits for the database.
 //! The snapshot is swapped as a whole when people, agents or tokens change, here or elsewhere.
 
+mod recent;
+
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -10,8 +13,9 @@ use switchboard_model::{AgentId, Clock, Secret, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use self::recent::Recent;
 use crate::agents::{self, Agent};
-use crate::db::{Db, sql};
+use crate::db::{Db, millis, sql};
 use crate::error::Result;
 use crate::random;
 use crate::tokens::{self, Subject};
@@ -19,6 +23,8 @@ use crate::users::{self, User};
 
 /// How late `last_used` may be.
 const LAST_USED: Duration = Duration::from_secs(5);
+/// A use within so many milliseconds of the last one is not noted again.
+const SAME_USE: i64 = 1_000;
 
 /// Whose token it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,27 +53,38 @@ struct People {
     counter: i64,
     users: HashMap<UserId, Arc<User>>,
     agents: HashMap<AgentId, Arc<Agent>>,
-    tokens: HashMap<[u8; 32], Good>,
+    tokens: HashMap<[u8; 32], Arc<Good>>,
+    recent: Recent,
 }
 
 struct Good {
     principal: Principal,
     expires_at: Option<SystemTime>,
+    /// When its use was last noted.
+    noted: AtomicI64,
 }
 
 impl Access {
     /// Whose token it is, if it is good now. Notes its use.
     pub fn identify(&self, token: &Secret) -> Option<Principal> {
+        self.who(token.expose())
+    }
+
+    /// The same for a token that somebody else keeps.
+    pub fn who(&self, token: &str) -> Option<Principal> {
         let people = self.0.people.load();
-        let good = people.tokens.get(&random::hash(token.expose()))?;
+        let find = || people.tokens.get(&random::hash(token)).cloned();
+        let good = people.recent.get(token, find)?;
         let now = self.0.clock.now();
         if good.expires_at.is_some_and(|expires| expires <= now) {
             return None;
         }
-        let principal = good.principal.clone();
-        let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.insert(principal.token.clone(), now);
-        Some(principal)
+        let at = millis(now);
+        if (at - good.noted.load(Ordering::Relaxed)).abs() >= SAME_USE {
+            good.noted.store(at, Ordering::Relaxed);
+            self.lock().insert(good.principal.token.clone(), now);
+        }
+        Some(good.principal.clone())
     }
 
     /// The agent of this id, as the store declares it.
@@ -166,7 +183,8 @@ impl People {
         let users: HashMap<_, _> = users.map(|user| (user.id.clone(), Arc::new(user))).collect();
         let agents = agents::all(&mut tx).await?.into_iter();
         let agents: HashMap<_, _> = agents.map(|one| (one.id.clone(), Arc::new(one))).collect();
-        let mut people = Self { counter, users, agents, tokens: HashMap::new() };
+        let (tokens, recent) = (HashMap::new(), Recent::default());
+        let mut people = Self { counter, users, agents, tokens, recent };
         for (hash, token) in tokens::good(&mut tx).await? {
             let agent = match &token.subject {
                 Subject::Agent(id) => people.agents.get(id).cloned(),
@@ -178,7 +196,8 @@ impl People {
             };
             let Some(user) = owner.and_then(|id| people.users.get(id)).cloned() else { continue };
             let principal = Principal { user, agent, token: token.id.into() };
-            people.tokens.insert(hash, Good { principal, expires_at: token.expires_at });
+            let (expires_at, noted) = (token.expires_at, AtomicI64::new(0));
+            people.tokens.insert(hash, Arc::new(Good { principal, expires_at, noted }));
         }
         Ok(people)
     }

@@ -7,7 +7,9 @@ mod page;
 mod retain;
 mod verify;
 
-use crate::db::{Sql, Tx, made, sql};
+use std::sync::LazyLock;
+
+use crate::db::{Engine, Sql, Tx, made, sql};
 use crate::error::Result;
 use crate::sealed;
 use crate::store::Store;
@@ -36,6 +38,13 @@ pub struct Head {
 const MARK: i64 = 1_000;
 /// Rows of one statement: below what either engine takes in values.
 const ROWS: usize = 100;
+/// The numbers of rows for which SQLite has a statement, each prepared once: to read such a text takes
+/// longer than to carry it out.
+const SIZES: [usize; 4] = [ROWS, 20, 5, 1];
+static PREPARED: LazyLock<[String; 4]> = LazyLock::new(|| {
+    // Without numbers: SQLite takes those for names, and looks for each among all of them.
+    SIZES.map(|rows| insert(rows, |_| "?".to_owned()))
+});
 const COLUMNS: [&str; 17] = [
     "seq",
     "at",
@@ -90,8 +99,11 @@ pub(crate) async fn append(tx: &mut Tx, vault: &Vault, entries: &[Entry]) -> Res
         sql("UPDATE audit_head SET seq = seq WHERE id = 1 RETURNING seq, hash").one(tx).await?;
     let mut link = Link { seq: row.int("seq")?, hash: row.hash("hash")? };
     let mut marks = Vec::new();
-    for some in entries.chunks(ROWS) {
-        let mut query = made(insert(some.len()));
+    let mut rest = entries;
+    while !rest.is_empty() {
+        let (mut query, count) = insertion(tx.engine(), rest.len());
+        let (some, more) = rest.split_at(count);
+        rest = more;
         for entry in some {
             let fields = entry.fields();
             link = link.next(&fields);
@@ -120,10 +132,26 @@ async fn write_mark(tx: &mut Tx, vault: &Vault, link: Link, kind: &'static str) 
     vault.put(tx, sealed::mark(&link.seq.to_string()), &value).await
 }
 
-fn insert(rows: usize) -> String {
+/// The statement for the next rows, and how many it takes of those that are left.
+fn insertion(engine: Engine, left: usize) -> (Sql, usize) {
+    match engine {
+        Engine::Sqlite => {
+            let sizes = SIZES.iter().zip(PREPARED.iter());
+            let fitting = sizes.filter(|(size, _)| **size <= left).max_by_key(|(size, _)| **size);
+            let (size, text) = fitting.unwrap_or((&1, &PREPARED[SIZES.len() - 1]));
+            (sql(text), *size)
+        }
+        Engine::Postgres => {
+            let rows = left.min(ROWS);
+            (made(insert(rows, |n| format!("${n}"))), rows)
+        }
+    }
+}
+
+fn insert(rows: usize, place: impl Fn(usize) -> String) -> String {
     let width = COLUMNS.len();
     let row = |at: usize| {
-        let values: Vec<String> = (1..=width).map(|n| format!("${}", at * width + n)).collect();
+        let values: Vec<String> = (1..=width).map(|n| place(at * width + n)).collect();
         format!("({})", values.join(", "))
     };
     let rows: Vec<String> = (0..rows).map(row).collect();

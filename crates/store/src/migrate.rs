@@ -13,11 +13,18 @@ struct Step {
 }
 
 /// Every step, in order. A step that was released is never edited; its hash is kept and compared.
-const STEPS: &[Step] = &[Step {
-    version: 1,
-    sqlite: include_str!("../migrations/sqlite/0001-begin.sql"),
-    postgres: include_str!("../migrations/postgres/0001-begin.sql"),
-}];
+const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        sqlite: include_str!("../migrations/sqlite/0001-begin.sql"),
+        postgres: include_str!("../migrations/postgres/0001-begin.sql"),
+    },
+    Step {
+        version: 2,
+        sqlite: include_str!("../migrations/sqlite/0002-audit-indexes.sql"),
+        postgres: include_str!("../migrations/postgres/0002-audit-indexes.sql"),
+    },
+];
 
 /// Any number that no other program is likely to lock.
 const LOCK: i64 = 0x5377_6974_6368_6264;

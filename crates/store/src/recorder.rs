@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,7 +21,7 @@ use writer::Writer;
 pub struct RecorderOptions {
     /// A record waits at most so long: what a crash can lose.
     pub interval: Duration,
-    /// So many are written without waiting for more.
+    /// So many are written together, at most.
     pub batch: usize,
     /// So many may wait, as when the database is away.
     pub bound: usize,
@@ -66,6 +66,8 @@ struct Tally {
     written: AtomicU64,
     dropped: AtomicU64,
     in_hand: AtomicUsize,
+    /// Rung when so many wait that they should be written now.
+    many: Notify,
 }
 
 impl Recorder {
@@ -121,6 +123,10 @@ impl Recorder {
     fn send(&self, record: Record) {
         if self.queue.try_send(record).is_err() {
             self.tally.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        // Whoever writes sleeps meanwhile, and is not woken for each.
+        if self.queue.capacity() <= self.queue.max_capacity() / 4 * 3 {
+            self.tally.many.notify_one();
         }
     }
 }

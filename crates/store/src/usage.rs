@@ -202,18 +202,19 @@ type Key = (&'static str, i64, String, String, String, String);
 pub(crate) async fn add(tx: &mut Tx, calls: &[&CallRecord]) -> Result<()> {
     let mut servers: BTreeMap<String, Vec<&CallRecord>> = BTreeMap::new();
     let mut counts: BTreeMap<Key, Vec<&CallRecord>> = BTreeMap::new();
-    for call in calls {
-        let server = write_key(&call.server);
+    for calls in alike(calls) {
+        let Some(first) = calls.first() else { continue };
+        let server = write_key(&first.server);
         for period in [Period::Hour, Period::Day] {
-            let at = millis(call.at);
+            let at = millis(first.at);
             let start = at - at.rem_euclid(period.millis());
-            let agent = call.agent.as_ref().map(AgentId::to_string).unwrap_or_default();
-            let user = call.user.as_ref().map(UserId::to_string).unwrap_or_default();
-            let tool = call.tool.replace('\0', "\u{fffd}");
+            let agent = first.agent.as_ref().map(AgentId::to_string).unwrap_or_default();
+            let user = first.user.as_ref().map(UserId::to_string).unwrap_or_default();
+            let tool = first.tool.replace('\0', "\u{fffd}");
             let key = (period.as_str(), start, server.clone(), tool, agent, user);
-            counts.entry(key).or_default().push(call);
+            counts.entry(key).or_default().extend(&calls);
         }
-        servers.entry(server).or_default().push(call);
+        servers.entry(server).or_default().extend(&calls);
     }
     for (server, calls) in servers {
         add_to_server(tx, server, &calls).await?;
@@ -222,6 +223,17 @@ pub(crate) async fn add(tx: &mut Tx, calls: &[&CallRecord]) -> Result<()> {
         add_to_usage(tx, key, &calls).await?;
     }
     Ok(())
+}
+
+/// Those that are counted together, found without writing anything down for each of them.
+fn alike<'c>(calls: &[&'c CallRecord]) -> Vec<Vec<&'c CallRecord>> {
+    let mut groups: BTreeMap<_, Vec<&CallRecord>> = BTreeMap::new();
+    for call in calls {
+        let hour = millis(call.at).div_euclid(Period::Hour.millis());
+        let who = (call.agent.as_ref(), call.user.as_ref());
+        groups.entry((hour, &call.server, call.tool.as_str(), who)).or_default().push(call);
+    }
+    groups.into_values().collect()
 }
 
 async fn add_to_server(tx: &mut Tx, server: String, calls: &[&CallRecord]) -> Result<()> {

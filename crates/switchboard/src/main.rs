@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// A call makes and drops some hundred small things, mostly on different threads: measured against the
+/// system's, this allocator takes a tenth of a call's instructions away.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     switchboard::cli::main()
 }

@@ -13,29 +13,45 @@ const BACKLOG: usize = 4096;
 #[derive(Clone)]
 pub(crate) struct Bus {
     events: broadcast::Sender<Event>,
+    /// The same without calls, of which there may be very many: whoever has no use for them is not
+    /// woken for them.
+    changes: broadcast::Sender<Event>,
     clock: Arc<dyn Clock>,
     calls: Arc<AtomicU64>,
 }
 
 impl Bus {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { events: broadcast::channel(BACKLOG).0, clock, calls: Arc::default() }
+        let (events, changes) = (broadcast::channel(BACKLOG).0, broadcast::channel(BACKLOG).0);
+        Self { events, changes, clock, calls: Arc::default() }
     }
 
+    /// Everything.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
     }
 
-    /// Whether anybody listens; what is costly to make need not be made otherwise.
-    pub(crate) fn is_heard(&self) -> bool {
+    /// Everything but calls.
+    pub(crate) fn listen_to_changes(&self) -> broadcast::Receiver<Event> {
+        self.changes.subscribe()
+    }
+
+    /// Whether anybody wants to hear of calls; what is costly to make need not be made otherwise.
+    pub(crate) fn hears_calls(&self) -> bool {
         self.events.receiver_count() > 0
     }
 
     pub(crate) fn send(&self, server: &ServerKey, kind: EventKind) {
-        if self.is_heard() {
-            let event = Event { server: server.clone(), at: self.clock.now(), kind };
+        let call = matches!(kind, EventKind::ToolStarted { .. } | EventKind::ToolCompleted { .. });
+        let changes = Some(&self.changes).filter(|changes| !call && changes.receiver_count() > 0);
+        let events = Some(&self.events).filter(|events| events.receiver_count() > 0);
+        if changes.is_none() && events.is_none() {
+            return;
+        }
+        let event = Event { server: server.clone(), at: self.clock.now(), kind };
+        for listeners in [changes, events].into_iter().flatten() {
             // Nobody listening any more is no failure.
-            let _ = self.events.send(event);
+            let _ = listeners.send(event.clone());
         }
     }
 

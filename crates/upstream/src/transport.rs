@@ -9,13 +9,17 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderName, HeaderValue};
 use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::types::CallParams;
 use switchboard_wire::{Era, Json, JsonBuf, Revision, header, method};
 use tokio::sync::mpsc;
 
 use crate::channel::{Channel, line};
+
+pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(header::PROTOCOL_VERSION);
+const METHOD: HeaderName = HeaderName::from_static(header::METHOD);
+const NAME: HeaderName = HeaderName::from_static(header::NAME);
 
 /// How messages leave.
 pub(crate) enum Link {
@@ -110,7 +114,7 @@ impl Link {
 
 /// What an HTTP request says about its body; pipes have no use for it.
 #[derive(Debug, Default)]
-pub(crate) struct Headers(pub(crate) HeaderMap);
+pub(crate) struct Headers(pub(crate) Vec<(HeaderName, HeaderValue)>);
 
 impl Headers {
     /// The headers that mirror a stateless-era request.
@@ -121,29 +125,37 @@ impl Headers {
         mirrored: &[header::ParamHeader],
     ) -> Self {
         let mut headers = Self::default();
-        headers.put(header::PROTOCOL_VERSION, revision.as_str());
-        headers.put(header::METHOD, &header::encode(name));
+        let version = HeaderValue::from_static(revision.as_str());
+        headers.0.push((PROTOCOL_VERSION, version));
+        headers.set(METHOD, &header::encode(name));
         let Some(member) = method::subject(name) else { return headers };
         if let Some(subject) = params.and_then(|params| params.get(member)?.string()) {
-            headers.put(header::NAME, &header::encode(&subject));
+            headers.set(NAME, &header::encode(&subject));
         }
         if !mirrored.is_empty()
             && let Some(Ok(call)) = params.map(CallParams::read)
             && let Some(arguments) = call.arguments
         {
             for wanted in mirrored {
-                if let Some(value) = wanted.value(arguments) {
-                    headers.put(&wanted.header, &header::encode(&value));
+                if let Some(value) = wanted.value(arguments)
+                    && let Ok(name) = HeaderName::from_bytes(wanted.header.as_bytes())
+                {
+                    headers.set(name, &header::encode(&value));
                 }
             }
         }
         headers
     }
 
-    fn put(&mut self, name: &str, value: &str) {
-        let name = HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
-            self.0.insert(name, value);
+    pub(crate) fn has(&self, name: &HeaderName) -> bool {
+        self.0.iter().any(|(own, _)| own == name)
+    }
+
+    /// The last one of a name counts.
+    fn set(&mut self, name: HeaderName, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.0.retain(|(own, _)| *own != name);
+            self.0.push((name, value));
         }
     }
 }

@@ -156,6 +156,11 @@ impl Upstreams {
         self.0.bus.listen()
     }
 
+    /// What happens from now on, without calls: for whoever would only be woken by them.
+    pub fn changes(&self) -> broadcast::Receiver<Event> {
+        self.0.bus.listen_to_changes()
+    }
+
     /// Everything about every server, by key.
     pub fn status(&self) -> Vec<Status> {
         self.0.servers.load().values().map(|server| server.status()).collect()
@@ -196,7 +201,7 @@ impl Upstreams {
             return self.watch(key, name, params, caller).await;
         }
         let tool = match name {
-            method::TOOLS_CALL if self.0.bus.is_heard() => {
+            method::TOOLS_CALL if self.0.bus.hears_calls() => {
                 params.and_then(|params| params.get("name")?.string())
             }
             _ => None,

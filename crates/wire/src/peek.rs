@@ -5,6 +5,9 @@
 mod tests;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::json::Json;
 use crate::meta;
@@ -17,7 +20,14 @@ pub fn meta(of: Json<'_>) -> Option<Json<'_>> {
 
 /// The token under which the caller wants to hear of progress: a string or a number.
 pub fn progress_token(params: Json<'_>) -> Option<Json<'_>> {
-    meta(params)?.get(meta::PROGRESS_TOKEN).filter(|token| !token.is_null())
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROGRESS_TOKEN));
+    meta(mentions(params, &NAME)?)?.get(meta::PROGRESS_TOKEN).filter(|token| !token.is_null())
+}
+
+/// The trace that a request belongs to.
+pub fn trace(params: Json<'_>) -> Option<Cow<'_, str>> {
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::TRACEPARENT));
+    meta(mentions(params, &NAME)?)?.get(meta::TRACEPARENT)?.string()
 }
 
 /// The id of the `subscriptions/listen` request that a message belongs to.
@@ -64,6 +74,15 @@ pub fn cursor(params: Json<'_>) -> Option<Cow<'_, str>> {
 /// so whoever follows pages bounds their number.
 pub fn next_cursor(result: Json<'_>) -> Option<Cow<'_, str>> {
     result.get("nextCursor")?.string()
+}
+
+/// The same if it may have a key of that name somewhere. Most requests have none, and to see that is
+/// much less than to walk through them.
+fn mentions<'a>(json: Json<'a>, name: &Finder<'_>) -> Option<Json<'a>> {
+    let bytes = json.as_bytes();
+    // An escape could hide it.
+    let may = name.find(bytes).is_some() || memchr::memchr(b'\\', bytes).is_some();
+    may.then_some(json)
 }
 
 /// What a stateless-era request says about itself in `params._meta`.

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
-use switchboard_wire::{Revision, header, sse};
+use switchboard_wire::{Revision, sse};
 use tokio::time::sleep;
 
 use super::body::Events;
-use super::{Way, error, json, read, refusal, status, stream_response};
+use super::{
+    METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, Way, error, json, read, refusal, status,
+    stream_response,
+};
 use crate::endpoint::Inner;
 use crate::exchange::{Exchange, Posted};
 use crate::gate;
@@ -50,7 +53,7 @@ impl Inner {
             Posted::Opened(reply, session) => {
                 let mut response = json(reply);
                 if let Ok(id) = HeaderValue::from_str(&session.id) {
-                    response.headers_mut().insert(header::SESSION_ID, id);
+                    response.headers_mut().insert(SESSION_ID, id);
                 }
                 response
             }
@@ -190,15 +193,15 @@ impl Inner {
 
 /// The headers that the stateless era mirrors.
 pub(crate) fn mirror(headers: &HeaderMap) -> switchboard_wire::header::Mirror<'_> {
-    let text = |name: &str| {
+    let text = |name: HeaderName| {
         let mut all = headers.get_all(name).iter();
         let first = all.next()?.to_str().ok();
         // Two of one kind are as good as none: nobody can tell which one counts.
         if all.next().is_some() { None } else { first }
     };
     switchboard_wire::header::Mirror {
-        version: text(header::PROTOCOL_VERSION),
-        method: text(header::METHOD),
-        name: text(header::NAME),
+        version: text(PROTOCOL_VERSION),
+        method: text(METHOD),
+        name: text(NAME),
     }
 }

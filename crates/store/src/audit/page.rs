@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use switchboard_model::{AgentId, CallOrigin, Decision, Outcome, ServerKey, UserId};
 
-use super::{Audit, AuditRow};
+use super::{Audit, AuditRow, CALL};
 use crate::db::{Sql, Value, made, millis};
 use crate::error::Result;
 use crate::key::write_key;
@@ -65,6 +65,14 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+/// Values that nearly every row has. The indexes leave them out, and are found only by a query that says
+/// in so many words that it does not want them.
+const COMMON: [(&str, &str, &str); 3] = [
+    ("action =", CALL, " AND action <> 'mcp_tool_call'"),
+    ("decision =", "allow", " AND decision <> 'allow'"),
+    ("outcome =", "done", " AND outcome <> 'done'"),
+];
+
 /// No page is longer.
 const LONGEST: u32 = 1_000;
 
@@ -96,10 +104,10 @@ impl Audit<'_> {
 
 fn query(filter: &Filter, after: Option<Cursor>, limit: u32, before: &str) -> Sql {
     let (mut text, mut values) = (String::new(), Vec::new());
-    let mut only = |condition: &str, value: Value| {
+    let mut only = |condition: &str, value: Value, literal: &str| {
         values.push(value);
         let joined = if text.is_empty() { "WHERE" } else { "AND" };
-        text.push_str(&format!(" {joined} {condition} ${}", values.len()));
+        text.push_str(&format!(" {joined} {condition} ${}{literal}", values.len()));
     };
     let words = [
         ("action =", filter.action.clone()),
@@ -113,14 +121,15 @@ fn query(filter: &Filter, after: Option<Cursor>, limit: u32, before: &str) -> Sq
     ];
     for (condition, value) in words {
         if let Some(value) = value {
-            only(condition, value.into());
+            let rare = COMMON.iter().find(|(of, common, _)| *of == condition && value != *common);
+            only(condition, value.into(), rare.map_or("", |(_, _, literal)| literal));
         }
     }
     if let Some(since) = filter.since {
-        only("at >=", since.into());
+        only("at >=", since.into(), "");
     }
     if let Some(until) = filter.until {
-        only("at <", until.into());
+        only("at <", until.into(), "");
     }
     if let Some(Cursor { at, seq }) = after {
         values.extend([at.into(), seq.into()]);

@@ -94,25 +94,24 @@ impl Writer {
         tx.commit().await
     }
 
-    /// Waits for more, until the batch is full or its time is over.
+    /// Waits for more, until there are many or the time is over. Sleeps meanwhile: to be woken for each
+    /// record would cost the calls more than the records themselves.
     async fn gather(
         &self,
         records: &mut mpsc::Receiver<Record>,
         batch: &mut Vec<Record>,
         end: &CancellationToken,
     ) {
-        let over = tokio::time::sleep(self.options.interval);
-        tokio::pin!(over);
-        while batch.len() < self.options.batch {
-            let room = self.options.batch - batch.len();
-            let came = tokio::select! {
-                came = records.recv_many(batch, room) => came,
-                () = &mut over => 0,
-                () = end.cancelled() => 0,
-            };
-            if came == 0 {
-                return;
+        if batch.len() < self.options.batch && records.is_empty() {
+            tokio::select! {
+                () = self.tally.many.notified() => {}
+                () = tokio::time::sleep(self.options.interval) => {}
+                () = end.cancelled() => {}
             }
+        }
+        while batch.len() < self.options.batch {
+            let Ok(record) = records.try_recv() else { return };
+            batch.push(record);
         }
     }
 

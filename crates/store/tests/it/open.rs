@@ -34,13 +34,13 @@ async fn several_start_at_once(world: World) {
         assert!(matches!(store.audit().verify().await.unwrap(), Verdict::Whole { .. }));
         store.close().await.unwrap();
     }
-    assert_eq!(world.count("SELECT COUNT(*) FROM schema_steps").await, 1);
+    assert_eq!(world.count("SELECT COUNT(*) FROM schema_steps").await, 2);
     assert_eq!(world.count("SELECT COUNT(*) FROM data_keys").await, 1);
 }
 
 async fn a_newer_store_is_refused(world: World) {
     world.open().await.close().await.unwrap();
-    world.raw("INSERT INTO schema_steps SELECT 99, hash FROM schema_steps").await;
+    world.raw("INSERT INTO schema_steps SELECT 99, hash FROM schema_steps WHERE version = 1").await;
     let error = world.try_open().await.unwrap_err();
     assert!(matches!(error, Error::TooNew { found: 99, .. }), "{error}");
     assert!(error.to_string().contains("newer version"), "{error}");

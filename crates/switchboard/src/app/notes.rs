@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Writes until the hub stops.
 pub(super) async fn keep(store: Store, upstreams: Upstreams, shutdown: CancellationToken) {
-    let mut events = upstreams.events();
+    let mut events = upstreams.changes();
     let mut away = false;
     loop {
         let event = tokio::select! {

@@ -76,7 +76,7 @@ async fn wait(upstreams: &Upstreams, key: &ServerKey, limit: Duration) -> Result
 /// Follows a server until it is connected, or no longer required, or no longer hoped for; `last` is
 /// what went wrong last.
 async fn until_done(upstreams: &Upstreams, key: &ServerKey, last: &mut Trouble) -> Result<(), ()> {
-    let mut events = upstreams.events();
+    let mut events = upstreams.changes();
     loop {
         let status = upstreams.status_of(key);
         // Whoever mends the manifest meanwhile is heard.

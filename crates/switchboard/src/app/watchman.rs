@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Tells until the hub stops.
 pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
-    let mut events = upstreams.events();
+    let mut events = upstreams.changes();
     let mut failures = HashMap::new();
     loop {
         let event = tokio::select! {

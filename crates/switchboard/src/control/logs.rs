@@ -15,7 +15,7 @@ pub(super) async fn logs(
 ) -> Result<(), Failure> {
     let keys = operations.find_all(targets)?;
     // Listened to before looking back, so that nothing is missed between.
-    let mut events = operations.upstreams.events();
+    let mut events = operations.upstreams.changes();
     for key in &keys {
         test::settle(operations, key, operations.clock.monotonic(), say).await;
         for line in operations.upstreams.log(key, lines).unwrap_or_default() {

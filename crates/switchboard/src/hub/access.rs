@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use switchboard_core::port::Who;
 use switchboard_mcp::{Authenticate, Principal, Role};
-use switchboard_model::Secret;
 use switchboard_store::{Access, Store};
 
 /// Knows the store's tokens; without a store, none.
@@ -19,7 +18,7 @@ impl Tokens {
 
 impl Authenticate for Tokens {
     fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
-        let known = self.0.as_ref()?.identify(&Secret::new(bearer))?;
+        let known = self.0.as_ref()?.who(bearer)?;
         let role = match known.user.role {
             // An agent is never more than itself, whoever owns it.
             switchboard_store::Role::Administrator if known.agent.is_none() => Role::Administrator,

@@ -32,7 +32,7 @@ pub(super) async fn recall(store: &Store, registry: &Registry) -> Result<()> {
 
 /// Keeps every catalog that changes, until the end; what changed before the end is kept as well.
 pub(super) async fn keep(store: Store, upstreams: Upstreams, end: CancellationToken) {
-    let mut events = upstreams.events();
+    let mut events = upstreams.changes();
     loop {
         let event = tokio::select! {
             biased;

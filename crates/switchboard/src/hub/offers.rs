@@ -19,7 +19,7 @@ pub(super) async fn follow(
     endpoint: Endpoint,
     end: CancellationToken,
 ) {
-    let mut events = upstreams.events();
+    let mut events = upstreams.changes();
     loop {
         let event = tokio::select! {
             event = events.recv() => event,

@@ -1,18 +1,20 @@
 //! Streamable HTTP: every request is an exchange of its own, whose answer may be a stream. Owns
 //! the session; never decides what happens when it is lost.
 
+mod answer;
 mod body;
 mod client;
+mod direct;
 mod stream;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use reqwest::StatusCode;
 use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use reqwest::{Response, StatusCode};
 use switchboard_core::port::{CallError, Delivery, RpcError};
 use switchboard_model::Clock;
 use switchboard_wire::{Era, Message, Revision, header};
@@ -22,9 +24,10 @@ use tokio_util::task::TaskTracker;
 pub(crate) use client::Endpoint;
 pub(crate) use stream::listen;
 
+use self::answer::Answer;
 use crate::channel::{Channel, LIMITS, Related};
 use crate::connect::Attempt;
-use crate::transport::{Headers, Link};
+use crate::transport::{Headers, Link, PROTOCOL_VERSION};
 
 /// How long a call waits for a server that asks for rest, in all.
 const REST: Duration = Duration::from_secs(30);
@@ -32,6 +35,7 @@ const REST: Duration = Duration::from_secs(30);
 const SHORTEST_REST: Duration = Duration::from_millis(100);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
+const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
 
 /// The way to one endpoint.
 pub(crate) struct HttpLink {
@@ -102,8 +106,12 @@ impl HttpLink {
         headers: &Headers,
     ) -> Result<(), CallError> {
         let response = self.post(message.into(), headers).await?;
-        if let Some(session) = response.headers().get(header::SESSION_ID) {
-            let _ = self.session.set(session.clone());
+        // Only the answer to `initialize` brings one.
+        if self.revision.get().is_none()
+            && let Some(session) = response.header(header::SESSION_ID)
+            && let Ok(session) = HeaderValue::from_str(session)
+        {
+            let _ = self.session.set(session);
         }
         match content_type(&response) {
             Content::Json => {
@@ -115,7 +123,7 @@ impl HttpLink {
                 return Err(CallError::Malformed("202 is no answer to a request".to_owned()));
             }
             Content::None => {
-                let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+                let kind = response.content_type();
                 let text = format!("the content type is {}", kind.unwrap_or("not given"));
                 return Err(CallError::Malformed(text));
             }
@@ -136,19 +144,10 @@ impl HttpLink {
     }
 
     /// Posts a message and returns a good response; everything else is an error.
-    async fn post(&self, body: Bytes, headers: &Headers) -> Result<Response, CallError> {
+    async fn post(&self, body: Bytes, headers: &Headers) -> Result<Answer, CallError> {
         let mut rested = Duration::ZERO;
         loop {
-            let request = self
-                .endpoint
-                .client
-                .post(self.endpoint.url.clone())
-                .headers(self.headers())
-                .headers(headers.0.clone())
-                .header(CONTENT_TYPE, header::JSON)
-                .header(ACCEPT, header::ACCEPT_BOTH)
-                .body(body.clone());
-            let response = request.send().await.map_err(|error| unsent(&error))?;
+            let response = self.post_once(&body, headers).await?;
             let status = response.status();
             if status.is_success() {
                 return Ok(response);
@@ -166,11 +165,34 @@ impl HttpLink {
         }
     }
 
+    async fn post_once(&self, body: &Bytes, headers: &Headers) -> Result<Answer, CallError> {
+        if let Some(direct) = &self.endpoint.direct {
+            let own = self.marks();
+            let own = own.iter().flatten().map(|(name, value)| (name, value));
+            let own = own.filter(|(name, _)| !headers.has(name));
+            let more = headers.0.iter().map(|(name, value)| (name, value));
+            let answer = direct.post(own.chain(more), body).await?;
+            // Where to and whether at all is the other client's to know; nothing was done yet.
+            if !answer.status().is_redirection() {
+                return Ok(Answer::Direct(answer));
+            }
+        }
+        let request = self
+            .endpoint
+            .client
+            .post(self.endpoint.url.clone())
+            .headers(self.headers())
+            .headers(headers.0.iter().cloned().collect())
+            .header(CONTENT_TYPE, header::JSON)
+            .header(ACCEPT, header::ACCEPT_BOTH)
+            .body(body.clone());
+        request.send().await.map(Answer::Shared).map_err(|error| unsent(&error))
+    }
+
     /// What a response without success means.
-    async fn refused(&self, response: Response) -> CallError {
+    async fn refused(&self, response: Answer) -> CallError {
         let status = response.status();
-        let challenge = response.headers().get(WWW_AUTHENTICATE);
-        let challenge = challenge.and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let challenge = response.header(WWW_AUTHENTICATE.as_str()).map(str::to_owned);
         if status == StatusCode::UNAUTHORIZED
             || (status == StatusCode::FORBIDDEN && challenge.is_some())
         {
@@ -208,13 +230,19 @@ impl HttpLink {
     /// What every request carries.
     fn headers(&self) -> HeaderMap {
         let mut headers = self.endpoint.headers.clone();
-        if let Some(session) = self.session.get() {
-            headers.insert(header::SESSION_ID, session.clone());
-        }
-        if let Some(revision) = self.revision.get().filter(|it| it.has_version_header()) {
-            headers.insert(header::PROTOCOL_VERSION, HeaderValue::from_static(revision.as_str()));
+        for (name, value) in self.marks().into_iter().flatten() {
+            headers.insert(name, value);
         }
         headers
+    }
+
+    /// The session, and what is spoken in it.
+    fn marks(&self) -> [Option<(HeaderName, HeaderValue)>; 2] {
+        let revision = self.revision.get().filter(|it| it.has_version_header());
+        [
+            self.session.get().map(|session| (SESSION_ID, session.clone())),
+            revision.map(|it| (PROTOCOL_VERSION, HeaderValue::from_static(it.as_str()))),
+        ]
     }
 
     async fn say_goodbye(&self) {
@@ -231,14 +259,14 @@ impl HttpLink {
 
 /// What a response holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+enum Content {
     Json,
     Events,
     None,
 }
 
-pub(super) fn content_type(response: &Response) -> Content {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+fn content_type(response: &Answer) -> Content {
+    let kind = response.content_type();
     match kind.and_then(|kind| kind.split(';').next()).map(str::trim) {
         Some(kind) if kind.eq_ignore_ascii_case(header::JSON) => Content::Json,
         Some(kind) if kind.eq_ignore_ascii_case(switchboard_wire::sse::CONTENT_TYPE) => {
@@ -263,8 +291,8 @@ pub(crate) fn unsent(error: &reqwest::Error) -> CallError {
 
 /// How long the server wants rest: in seconds, or until a date, which is one of its own clock where
 /// it says what that shows.
-fn retry_after(response: &Response, clock: &dyn Clock) -> Option<Duration> {
-    let text = |name| response.headers().get(name)?.to_str().ok();
+fn retry_after(response: &Answer, clock: &dyn Clock) -> Option<Duration> {
+    let text = |name: HeaderName| response.header(name.as_str());
     let value = text(RETRY_AFTER)?.trim();
     let date = |value: &str| httpdate::parse_http_date(value).ok();
     let rest = match value.parse() {

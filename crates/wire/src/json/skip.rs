@@ -25,14 +25,30 @@ pub(super) fn value(bytes: &[u8], at: usize) -> usize {
 #[inline]
 pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
     loop {
-        at = special(bytes, at);
+        at = quote(bytes, at);
         match bytes.get(at) {
             Some(b'"') => return at + 1,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
+            Some(_) => at += 2,
             None => return bytes.len(),
         }
     }
+}
+
+/// The index of the first quote or backslash from `at` on, or the length.
+#[inline(always)]
+fn quote(bytes: &[u8], at: usize) -> usize {
+    let Some(rest) = bytes.get(at..) else { return bytes.len() };
+    match rest.first_chunk::<8>().and_then(|word| quote_byte(*word)) {
+        Some(more) => at + more,
+        None => quote_far(bytes, at),
+    }
+}
+
+/// Keys and values are short, but not that short.
+#[inline(never)]
+fn quote_far(bytes: &[u8], at: usize) -> usize {
+    let Some(rest) = bytes.get(at..) else { return bytes.len() };
+    memchr::memchr2(b'"', b'\\', rest).map_or(bytes.len(), |more| at + more)
 }
 
 /// The index of the first byte from `at` on that is not white space.
@@ -113,6 +129,20 @@ fn special_tail(bytes: &[u8], mut at: usize) -> usize {
 #[inline]
 const fn is_special(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+/// Eight bytes at once: the lowest bit set is in the first quote or backslash.
+#[inline]
+fn quote_byte(word: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(word);
+    let quote = word ^ (ONES * b'"' as u64);
+    let slash = word ^ (ONES * b'\\' as u64);
+    let quote = quote.wrapping_sub(ONES) & !quote;
+    let slash = slash.wrapping_sub(ONES) & !slash;
+    let hits = (quote | slash) & HIGH;
+    (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
 }
 
 /// Eight bytes at once: the lowest bit set is in the first special one.

@@ -66,3 +66,20 @@ fn request_meta() {
     );
     assert!(RequestMeta::read(None).unwrap().protocol_version.is_none());
 }
+
+#[test]
+fn traces_and_tokens_are_found_however_they_are_written() {
+    for (params, traced, token) in [
+        (r#"{"_meta":{"traceparent":"00-a"}}"#, Some("00-a"), None),
+        (r#"{"_meta":{"trace\u0070arent":"00-b"}}"#, Some("00-b"), None),
+        (r#"{"_meta":{"progress\u0054oken":7}}"#, None, Some("7")),
+        (r#"{"_meta":{"progressToken":null}}"#, None, None),
+        (r#"{"a":"traceparent progressToken"}"#, None, None),
+        (r#"{"traceparent":"00-c","progressToken":1}"#, None, None),
+        ("{}", None, None),
+    ] {
+        let json = json(params);
+        assert_eq!(trace(json).as_deref(), traced, "{params}");
+        assert_eq!(progress_token(json).map(Json::as_str), token, "{params}");
+    }
+}

@@ -1,21 +1,20 @@
 //! Bodies within a bound.
 
 use bytes::{Bytes, BytesMut};
-use reqwest::Response;
 use switchboard_core::port::CallError;
 
-use super::unsent;
+use super::answer::Answer;
 use crate::channel::LIMITS;
 
 /// How much of an error page is shown.
 const EXCERPT: usize = 200;
 
 /// The whole body, within the bound of a message.
-pub(super) async fn whole(mut response: Response) -> Result<Bytes, CallError> {
+pub(super) async fn whole(mut response: Answer) -> Result<Bytes, CallError> {
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
     let mut size = 0;
-    while let Some(chunk) = response.chunk().await.map_err(|error| unsent(&error))? {
+    while let Some(chunk) = response.chunk().await? {
         size += chunk.len();
         if size > LIMITS.max_bytes {
             return Err(CallError::Malformed(format!(

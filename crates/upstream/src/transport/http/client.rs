@@ -12,8 +12,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 use switchboard_model::{Clock, Secret};
-use url::Url;
+use url::{Host, Url};
 
+use super::direct::Direct;
 use crate::context::{Context, Lookup};
 use crate::error::ConnectError;
 
@@ -21,6 +22,8 @@ const CONNECT: Duration = Duration::from_secs(15);
 const REDIRECTS: usize = 5;
 /// Certificates to trust beside the system's, as other programs read it.
 const ROOTS: &str = "SSL_CERT_FILE";
+const HTTP_PROXIES: [&str; 2] = ["http_proxy", "HTTP_PROXY"];
+const ALL_PROXIES: [&str; 2] = ["all_proxy", "ALL_PROXY"];
 /// Proxies are for what is elsewhere.
 const LOCAL: &str = "localhost,127.0.0.0/8,::1";
 
@@ -30,6 +33,8 @@ pub(crate) struct Endpoint {
     pub(crate) client: Client,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
+    /// For calls to a server that nothing stands in front of.
+    pub(super) direct: Option<Arc<Direct>>,
     /// For dates that a server gives.
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -57,7 +62,9 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(parsed, value);
         }
-        Ok(Self { client, url, headers, clock: context.clock.clone() })
+        let direct =
+            if is_proxied(&context.env, &url) { None } else { Direct::new(&url, &headers) };
+        Ok(Self { client, url, headers, direct, clock: context.clock.clone() })
     }
 }
 
@@ -122,6 +129,18 @@ fn roots(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(roots)
 }
 
+/// Whether a proxy may stand in front of a URL without TLS.
+fn is_proxied(env: &Lookup, url: &Url) -> bool {
+    let local = match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    let named = HTTP_PROXIES.iter().chain(&ALL_PROXIES);
+    !local && named.into_iter().any(|name| env(name).is_some_and(|value| !value.is_empty()))
+}
+
 /// The proxies that the environment names, as other programs read it.
 fn proxies(env: &Lookup) -> Result<Vec<Proxy>, String> {
     let get = |names: [&str; 2]| {
@@ -134,13 +153,13 @@ fn proxies(env: &Lookup) -> Result<Vec<Proxy>, String> {
         |error: reqwest::Error| format!("a proxy setting is not valid: {}", error.without_url());
     let mut proxies = Vec::new();
     // `HTTP_PROXY` in capitals can be set by a header in CGI programs; this is none.
-    if let Some(url) = get(["http_proxy", "HTTP_PROXY"]) {
+    if let Some(url) = get(HTTP_PROXIES) {
         proxies.push(Proxy::http(url).map_err(bad)?.no_proxy(except.clone()));
     }
     if let Some(url) = get(["https_proxy", "HTTPS_PROXY"]) {
         proxies.push(Proxy::https(url).map_err(bad)?.no_proxy(except.clone()));
     }
-    if let Some(url) = get(["all_proxy", "ALL_PROXY"]) {
+    if let Some(url) = get(ALL_PROXIES) {
         proxies.push(Proxy::all(url).map_err(bad)?.no_proxy(except));
     }
     Ok(proxies)

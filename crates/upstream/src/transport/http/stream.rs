@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, HeaderValue};
-use reqwest::{Response, StatusCode};
 use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::sse::{self, Decoder, Item};
 use switchboard_wire::{Era, header};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
+use super::answer::Answer;
 use super::{Content, HttpLink, content_type, unsent};
 use crate::channel::{Channel, LIMITS, Related};
 use crate::transport::Link;
@@ -31,7 +32,7 @@ pub(super) async fn answer(
     link: &HttpLink,
     channel: &Arc<Channel>,
     id: u64,
-    response: Response,
+    response: Answer,
 ) -> Result<(), CallError> {
     let mut decoder = Decoder::new(LIMITS.max_bytes);
     let mut response = Some(response);
@@ -114,7 +115,7 @@ async fn keep_listening(channel: &Arc<Channel>, opened: oneshot::Sender<()>) {
     }
 }
 
-async fn get(link: &HttpLink, last: Option<&str>) -> Result<Response, CallError> {
+async fn get(link: &HttpLink, last: Option<&str>) -> Result<Answer, CallError> {
     let mut request = link
         .endpoint
         .client
@@ -124,7 +125,7 @@ async fn get(link: &HttpLink, last: Option<&str>) -> Result<Response, CallError>
     if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
         request = request.header(header::LAST_EVENT_ID, last);
     }
-    let response = request.send().await.map_err(|error| unsent(&error))?;
+    let response = request.send().await.map(Answer::Shared).map_err(|error| unsent(&error))?;
     match response.status() {
         StatusCode::OK if content_type(&response) == Content::Events => Ok(response),
         StatusCode::OK => {
@@ -141,19 +142,19 @@ enum Rest {
     /// Nothing, but an event was too long to be taken.
     TooLong,
     /// What came after the answer.
-    Unread(Response),
+    Unread(Answer),
 }
 
 /// Takes events in until the stream ends or `until` is answered; then what is left of it.
 async fn follow(
     channel: &Arc<Channel>,
     decoder: &mut Decoder,
-    mut response: Response,
+    mut response: Answer,
     related: Related,
     until: Option<u64>,
 ) -> Result<Rest, CallError> {
     let mut end = Rest::None;
-    while let Some(chunk) = response.chunk().await.map_err(|error| unsent(&error))? {
+    while let Some(chunk) = response.chunk().await? {
         decoder.feed(&chunk);
         while let Some(item) = decoder.next_item() {
             match item {
@@ -178,7 +179,7 @@ async fn follow(
     Ok(end)
 }
 
-async fn drain(mut response: Response) {
+async fn drain(mut response: Answer) {
     let end = async { while let Ok(Some(_)) = response.chunk().await {} };
     let _ = timeout(DRAIN, end).await;
 }
