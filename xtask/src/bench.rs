@@ -1,5 +1,8 @@
 //! `cargo xtask bench`: the home of the benchmarks, one row each.
-//! Never measures anything itself; the benchmark lives beside the code that it measures.
+//! Never measures anything itself; the benchmark lives beside the code that it measures, and that of
+//! the whole program below this file.
+
+mod endpoint;
 
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
@@ -12,38 +15,66 @@ pub(crate) struct Args {
     /// Run only this benchmark; all of them otherwise.
     #[arg(value_parser = PossibleValuesParser::new(BENCHMARKS.iter().map(|benchmark| benchmark.name)))]
     name: Option<String>,
+    /// Measure shorter, where a benchmark can: good for a look, not for a comparison.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    /// For figures that are to be told.
+    Full,
+    /// For a look.
+    Quick,
 }
 
 const BENCHMARKS: &[Benchmark] = &[
     Benchmark {
         name: "config",
         description: "1,000 servers: parse, merge, check and diff, as a ratio to starting `true` ten times",
-        package: "switchboard-config",
-        target: "thousand",
+        way: Way::Cargo { package: "switchboard-config", target: "thousand" },
     },
     Benchmark {
         name: "upstream",
         description: "calls over stdio and HTTP, as a ratio to a bare loop on the same wire; idle memory; 100 servers",
-        package: "switchboard-upstream",
-        target: "calls",
+        way: Way::Cargo { package: "switchboard-upstream", target: "calls" },
+    },
+    Benchmark {
+        name: "endpoint",
+        description: "the whole program under load, as a ratio to the least that a hop can cost",
+        way: Way::Here(endpoint::run),
     },
 ];
 
 struct Benchmark {
     name: &'static str,
     description: &'static str,
-    package: &'static str,
-    target: &'static str,
+    way: Way,
+}
+
+enum Way {
+    /// A benchmark target of a crate.
+    Cargo { package: &'static str, target: &'static str },
+    /// A benchmark of the whole program.
+    Here(fn(Length) -> Result<()>),
 }
 
 /// Runs one benchmark, or all in the order of the table.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    for Benchmark { name, description, package, target } in BENCHMARKS {
+    let length = if args.quick { Length::Quick } else { Length::Full };
+    for Benchmark { name, description, way } in BENCHMARKS {
         if args.name.as_deref().is_some_and(|wanted| wanted != *name) {
             continue;
         }
         say::heading(&format!("{name}: {description}"));
-        process::run(process::cargo(&["bench", "--locked", "-p", package, "--bench", target])?)?;
+        match way {
+            Way::Cargo { package, target } => {
+                let bench = ["bench", "--locked", "-p", package, "--bench", target];
+                process::run(process::cargo(&bench)?)?;
+            }
+            Way::Here(run) => run(length)?,
+        }
     }
     Ok(())
 }

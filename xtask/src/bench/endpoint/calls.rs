@@ -1,0 +1,162 @@
+//! Calls in a closed loop: direct, through the floors, and through the hub to a server behind HTTP and
+//! to one behind a pipe; in turns, so that a noisy moment hits all alike.
+
+use anyhow::Result;
+
+use super::goals::{Goals, Limit, number};
+use super::load::{Amount, Era, Figures, Target, median, middle};
+use super::stage::{Home, Hop, Hub};
+use super::{Bench, say};
+
+/// What the best other gateway does with one shared process, times two and a half, as a part of what
+/// the floor did on the machine where that was measured.
+const PIPE: f64 = 2.5 * 15_500.0 / 46_000.0;
+const FLOOR: usize = 2;
+const HUB: usize = 3;
+const HUB_PIPE: usize = 4;
+
+/// The session era, at each number of connections.
+pub(super) fn sessions(bench: &Bench, goals: &mut Goals) -> Result<()> {
+    let stage = Stage::new(bench, &[])?;
+    for connections in [1, 16, 64, 256] {
+        let all = stage.measure(bench, connections, Era::Session)?;
+        let ratio = |pick: fn(&Figures) -> f64, of: usize| ratio(&all, pick, of);
+        let at = format!("at {connections}");
+        match connections {
+            1 => goals.add("p50 at 1", ratio(|f| f.p50, HUB), Limit::AtMost(1.3), "× floor"),
+            _ => {
+                let what = format!("calls/s {at}");
+                goals.add(what, ratio(|f| f.rate, HUB), Limit::AtLeast(0.75), "× floor");
+            }
+        }
+        if connections == 64 {
+            let cpu = ratio(|f| f.cpu, HUB);
+            goals.add(format!("CPU per call {at}"), cpu, Limit::AtMost(1.5), "× floor");
+            goals.add(format!("p99 {at}"), ratio(|f| f.p99, HUB), Limit::AtMost(1.3), "× floor");
+            let pipe = ratio(|f| f.rate, HUB_PIPE);
+            let what = format!("calls/s {at}, one process behind a pipe");
+            goals.add(what, pipe, Limit::AtLeast(PIPE), "× floor");
+        }
+    }
+    Ok(())
+}
+
+/// The stateless era, beside the session era of the same hub.
+pub(super) fn stateless(bench: &Bench, goals: &mut Goals) -> Result<()> {
+    let stage = Stage::new(bench, &[])?;
+    for &connections in bench.pick(&[16, 64][..], &[16]) {
+        let all = stage.measure(bench, connections, Era::Stateless)?;
+        let what = format!("stateless: calls/s at {connections}");
+        goals.add(what, ratio(&all, |f| f.rate, HUB), Limit::AtLeast(0.75), "× floor");
+    }
+    let (mut rates, mut times) = (Vec::new(), Vec::new());
+    for _ in 0..bench.pick(5, 2) {
+        let [old, new] = [Era::Session, Era::Stateless].map(|era| {
+            let amount = Amount { connections: 16, seconds: bench.pick(1.5, 0.5), era };
+            stage.targets[HUB].calls(&bench.programs, amount)
+        });
+        let (old, new) = (old?, new?);
+        rates.push(new.rate / old.rate);
+        times.push(new.cpu / old.cpu);
+    }
+    goals.add("stateless: calls/s at 16", median(rates), Limit::AtLeast(1.0), "× session");
+    goals.add("stateless: CPU per call at 16", median(times), Limit::AtMost(1.0), "× session");
+    Ok(())
+}
+
+/// A server that takes its time: the hub must not add to it.
+pub(super) fn slow(bench: &Bench, goals: &mut Goals) -> Result<()> {
+    let stage = Stage::new(bench, &["--delay-ms", "20"])?;
+    let all = stage.measure(bench, 256, Era::Session)?;
+    for (what, pick) in [("p50", (|f| f.p50) as fn(&Figures) -> f64), ("p99", |f| f.p99)] {
+        let what = format!("20 ms server, 256 connections: {what}");
+        goals.add(what, ratio(&all, pick, HUB), Limit::AtMost(1.05), "× floor");
+    }
+    Ok(())
+}
+
+/// Everything that is measured side by side.
+struct Stage {
+    targets: Vec<Target>,
+    _hub: Hub,
+    _hops: [Hop; 3],
+}
+
+impl Stage {
+    fn new(bench: &Bench, arguments: &[&str]) -> Result<Self> {
+        let programs = &bench.programs;
+        let server = Hop::server(programs, arguments)?;
+        let http_floor = Hop::floor(&programs.http_floor, &server)?;
+        let mcp_floor = Hop::floor(&programs.mcp_floor, &server)?;
+        // As many at once as there are connections: the floors have no limit either.
+        let servers = format!(
+            "[servers.up]\nurl = {:?}\nmax_in_flight = 1024\n\n\
+             [servers.pipe]\ncommand = {:?}\nargs = [\"--stdio\"]\nmax_in_flight = 1024\n",
+            server.url(),
+            programs.upstream,
+        );
+        let hub = Home::new(programs, "calls", &servers)?.start(programs)?;
+        hub.ready(programs, 20, "up__echo")?;
+        hub.ready(programs, 20, "pipe__echo")?;
+        let child = Some(hub.child(&programs.upstream)?);
+        let mut targets = vec![
+            server.target("direct", "echo"),
+            http_floor.target("http-floor", "echo"),
+            mcp_floor.target("mcp-floor", "up__echo"),
+            Target { child, ..hub.target("hub, HTTP", "up__echo") },
+        ];
+        if arguments.is_empty() {
+            targets.push(Target { child, ..hub.target("hub, stdio", "pipe__echo") });
+        }
+        Ok(Self { targets, _hub: hub, _hops: [server, http_floor, mcp_floor] })
+    }
+
+    /// Figures by target and round.
+    fn measure(&self, bench: &Bench, connections: usize, era: Era) -> Result<Vec<Vec<Figures>>> {
+        let amount = Amount { connections, seconds: bench.pick(1.5, 0.5), era };
+        let mut all = vec![Vec::new(); self.targets.len()];
+        for _ in 0..bench.pick(3, 1) {
+            for (figures, target) in all.iter_mut().zip(&self.targets) {
+                figures.push(target.calls(&bench.programs, amount)?);
+            }
+        }
+        self.print(connections, &all);
+        Ok(all)
+    }
+
+    fn print(&self, connections: usize, all: &[Vec<Figures>]) {
+        say::note(format_args!(
+            "{:<17}{:>9}{:>11}{:>11}{:>11}   {:>8}{:>7}{:>7}{:>7}",
+            format!("{connections} connections"),
+            "calls/s",
+            "p50 µs",
+            "p99 µs",
+            "CPU µs",
+            "× floor",
+            "p50",
+            "p99",
+            "CPU",
+        ));
+        for (at, (target, figures)) in self.targets.iter().zip(all).enumerate() {
+            let Figures { rate, p50, p99, cpu } = middle(figures);
+            say::note(format_args!(
+                "  {:<15}{:>9}{:>11}{:>11}{:>11}   {:>8.2}{:>7.2}{:>7.2}{:>7.2}",
+                target.name,
+                number(rate),
+                number(p50),
+                number(p99),
+                number(cpu),
+                ratio(all, |f| f.rate, at),
+                ratio(all, |f| f.p50, at),
+                ratio(all, |f| f.p99, at),
+                ratio(all, |f| f.cpu, at),
+            ));
+        }
+    }
+}
+
+/// How a target stands to the floor: the middle of the ratios within each round.
+fn ratio(all: &[Vec<Figures>], pick: fn(&Figures) -> f64, of: usize) -> f64 {
+    let pairs = all[of].iter().zip(&all[FLOOR]);
+    median(pairs.map(|(one, floor)| pick(one) / pick(floor)).collect())
+}

@@ -1,0 +1,172 @@
+//! One run of the load generator, and what it says. Every answer is checked there; a run with a wrong
+//! one is no measurement.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::programs::Programs;
+use crate::process;
+
+/// Whom the load is put on.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) name: &'static str,
+    pub(super) url: String,
+    pub(super) tool: String,
+    pub(super) token: Option<String>,
+    pub(super) pid: u32,
+    /// A child whose time is not the target's own.
+    pub(super) child: Option<u32>,
+}
+
+/// What revision is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Era {
+    Session,
+    Stateless,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Amount {
+    pub(super) connections: usize,
+    pub(super) seconds: f64,
+    pub(super) era: Era,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figures {
+    /// Calls per second.
+    pub(super) rate: f64,
+    /// In microseconds.
+    pub(super) p50: f64,
+    /// In microseconds.
+    pub(super) p99: f64,
+    /// Processor time per call, in microseconds.
+    pub(super) cpu: f64,
+}
+
+/// What open sessions cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opened {
+    /// Resident before, in KB, over the process and its children.
+    pub(super) before: f64,
+    /// For each session, in KB.
+    pub(super) each: f64,
+    /// New sessions per second.
+    pub(super) rate: f64,
+}
+
+impl Target {
+    /// Calls for a while.
+    pub(super) fn calls(&self, programs: &Programs, amount: Amount) -> Result<Figures> {
+        let mut command = self.command(programs, "call", amount.era);
+        command.args(["--tool", &self.tool, "--timeout", "10"]);
+        self.measure(command, amount)
+    }
+
+    /// Asks for the whole list for a while.
+    pub(super) fn list(
+        &self,
+        programs: &Programs,
+        amount: Amount,
+        at_least: usize,
+    ) -> Result<Figures> {
+        let mut command = self.command(programs, "list", amount.era);
+        command.args(["--at-least", &at_least.to_string()]);
+        self.measure(command, amount)
+    }
+
+    /// So many calls, one after the other, unmeasured.
+    pub(super) fn count(&self, programs: &Programs, calls: usize, era: Era) -> Result<()> {
+        let mut command = self.command(programs, "call", era);
+        command.args(["--tool", &self.tool, "-c", "1", "--requests", &calls.to_string()]);
+        answers(command).map(drop)
+    }
+
+    /// Opens sessions and keeps them for a moment.
+    pub(super) fn open(&self, programs: &Programs, sessions: usize) -> Result<Opened> {
+        let mut command = self.command(programs, "sessions", Era::Session);
+        command.args(["-n", &sessions.to_string(), "--initialized", "--hold", "0.5"]);
+        command.args(["--watch", &self.pid.to_string()]);
+        let said = answers(command)?;
+        let number = |key: &str| said["watch"][0][key].as_f64().context("no memory was told");
+        let (before, after) = (number("pss_kib_before")?, number("pss_kib")?);
+        let seconds = said["seconds"].as_f64().context("no time was told")?;
+        let count = sessions as f64;
+        Ok(Opened { before, each: (after - before) / count, rate: count / seconds })
+    }
+
+    /// Whether one call is answered.
+    pub(super) fn once(&self, programs: &Programs) -> bool {
+        self.count(programs, 1, Era::Session).is_ok()
+    }
+
+    /// Whether so many tools are listed.
+    pub(super) fn lists(&self, programs: &Programs, at_least: usize) -> bool {
+        let mut command = self.command(programs, "list", Era::Session);
+        command.args(["-c", "1", "--requests", "1", "--at-least", &at_least.to_string()]);
+        answers(command).is_ok()
+    }
+
+    fn measure(&self, mut command: Command, amount: Amount) -> Result<Figures> {
+        command.args(["-c", &amount.connections.to_string(), "-s", &amount.seconds.to_string()]);
+        command.args(["--warmup", "0.3", "--watch", &self.pid.to_string()]);
+        if let Some(child) = self.child {
+            command.args(["--watch", &child.to_string()]);
+        }
+        let said = answers(command).with_context(|| format!("{} was not measured", self.name))?;
+        let number =
+            |value: &Value| value.as_f64().context("the load generator left something out");
+        let mut cpu = number(&said["watch"][0]["cpu_us_per_request"])?;
+        if self.child.is_some() {
+            cpu -= number(&said["watch"][1]["cpu_us_per_request"])?;
+        }
+        Ok(Figures {
+            rate: number(&said["rps"])?,
+            p50: number(&said["p50_us"])?,
+            p99: number(&said["p99_us"])?,
+            cpu,
+        })
+    }
+
+    fn command(&self, programs: &Programs, what: &str, era: Era) -> Command {
+        let mut command = Command::new(&programs.load);
+        command.args([what, "--json", "--url", &self.url]);
+        if let Some(token) = &self.token {
+            command.args(["-H", &format!("Authorization: Bearer {token}")]);
+        }
+        if era == Era::Stateless {
+            command.arg("--modern");
+        }
+        command
+    }
+}
+
+/// The middle of some figures, each for itself.
+pub(super) fn middle(all: &[Figures]) -> Figures {
+    let of = |pick: fn(&Figures) -> f64| median(all.iter().map(pick).collect());
+    Figures { rate: of(|f| f.rate), p50: of(|f| f.p50), p99: of(|f| f.p99), cpu: of(|f| f.cpu) }
+}
+
+/// The middle one; of an even number, the mean of the two.
+pub(super) fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    match all.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => all[count / 2],
+        count => f64::midpoint(all[count / 2 - 1], all[count / 2]),
+    }
+}
+
+/// Runs it; what it prints, if nothing went wrong.
+pub(super) fn answers(command: Command) -> Result<Value> {
+    let said: Value = serde_json::from_str(&process::output(command)?)?;
+    if said["errors"].as_u64().is_some_and(|errors| errors > 0) {
+        bail!("{} of the answers were wrong: {}", said["errors"], said["error_texts"]);
+    }
+    Ok(said)
+}
