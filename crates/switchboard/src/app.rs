@@ -30,6 +30,7 @@ use axum::serve::ListenerExt as _;
 use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Places, Selection};
 use switchboard_model::{Changes, Clock, UserId};
+use switchboard_rest::Api;
 use switchboard_store::{Actor, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -47,6 +48,9 @@ use crate::storage::{self, StorageError};
 
 /// How long the link that is shown at the start is good.
 const SIGN_IN: Duration = Duration::from_secs(15 * 60);
+
+/// How long changes that are under way may take at the end.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// What the hub is started with.
 pub struct Options {
@@ -129,6 +133,7 @@ pub struct App {
     watch: Arc<Watch>,
     hub: Hub,
     declarations: Declarations,
+    api: Api,
     administrator: UserId,
     tasks: TaskTracker,
     shutdown: CancellationToken,
@@ -171,18 +176,20 @@ impl App {
         tasks.spawn(notes::keep(store.clone(), hub.upstreams().clone(), shutdown.clone()));
         tasks.spawn(chores::run(store.clone(), options.clock.clone(), shutdown.clone()));
         let known = directory.file(snapshot::FILE);
-        let known = Snapshot::new(Some(store), known, options.clock.clone());
+        let known = Snapshot::new(Some(store.clone()), known, options.clock.clone());
         let mut follower = Follower::new(hub.clone(), state.clone(), gate, known);
         follower.begin().await;
         let declarations = follower.declarations();
         tasks.spawn(follower.follow(shutdown.clone()));
-        let watch = Arc::new(watch);
+        let (watch, doors) = (Arc::new(watch), Arc::new(declarations.clone()));
+        let api = api::api(&hub, store, doors, options.clock.clone(), shutdown.clone());
         let app = Self {
             address,
             state,
             watch,
             hub,
             declarations,
+            api,
             administrator,
             tasks,
             shutdown,
@@ -223,10 +230,7 @@ impl App {
         address: SocketAddr,
         clock: Arc<dyn Clock>,
     ) -> Result<(), StartError> {
-        let declarations = Arc::new(self.declarations.clone());
-        let api = api::api(&self.hub, declarations, clock.clone(), self.shutdown.clone());
-        let local = api.as_ref().map(|api| api::local(api, self.administrator.clone()));
-        let local = local.unwrap_or_default();
+        let local = api::local(&self.api, self.administrator.clone());
         let operations = Operations::new(self.hub.upstreams().clone(), clock);
         let sources =
             Sources { watch: self.watch.clone(), declarations: self.declarations.clone() };
@@ -238,7 +242,7 @@ impl App {
         pipe::serve(&socket, self.hub.clone(), &self.tasks, &self.shutdown)
             .map_err(|source| StartError::Socket { path: socket, source })?;
         let page = health::router(self.state.clone(), self.hub.upstreams().clone());
-        let page = page.merge(api.map(|api| api.router()).unwrap_or_default());
+        let page = page.merge(self.api.router());
         let router = host::guarded(page, address).merge(self.hub.endpoint().router());
         self.tasks.spawn(serve(listener, router, self.shutdown.clone()));
         Ok(())
@@ -285,6 +289,8 @@ impl App {
     /// Stops serving, ends every server, and returns when nothing runs any more.
     pub async fn stop(self) {
         self.shutdown.cancel();
+        // What was acknowledged is in the store; only an answer may be missing that takes longer.
+        let _ = tokio::time::timeout(FAREWELL, self.api.finish()).await;
         self.hub.shutdown().await;
         self.tasks.close();
         self.tasks.wait().await;

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use axum::{Extension, Router};
 use switchboard_model::{Clock, UserId};
 use switchboard_rest::{Api, Local, Parts, port};
+use switchboard_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
 
-/// The API on this hub, if it has a store to keep things in.
+/// The API on this hub and its store.
 pub(crate) fn api(
     hub: &Hub,
+    store: Store,
     declarations: Arc<dyn port::Hub>,
     clock: Arc<dyn Clock>,
     end: CancellationToken,
-) -> Option<Api> {
-    Some(Api::new(Parts {
-        store: hub.store()?.clone(),
+) -> Api {
+    Api::new(Parts {
+        store,
         upstreams: hub.upstreams().clone(),
         registry: hub.registry().clone(),
         router: hub.router().clone(),
@@ -26,7 +28,7 @@ pub(crate) fn api(
         hub: declarations,
         clock,
         end,
-    }))
+    })
 }
 
 /// The same for whoever can open the hub's socket, or its store: this administrator.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use arc_swap::ArcSwap;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -52,12 +52,14 @@ impl Offline {
         request: Request<Full<Bytes>>,
     ) -> Result<(StatusCode, Bytes)> {
         let end = CancellationToken::new();
-        let api = api::api(&self.hub, self.declarations.clone(), Arc::new(SystemClock), end);
-        let api = api.context("there is no store")?;
+        let (hub, store) = (&self.hub, self.declarations.store.clone());
+        let api = api::api(hub, store, self.declarations.clone(), Arc::new(SystemClock), end);
         let mut router = api::local(&api, self.administrator.clone());
         let answer = router.call(request.map(axum::body::Body::new)).await?;
         let status = answer.status();
-        Ok((status, answer.into_body().collect().await?.to_bytes()))
+        let body = answer.into_body().collect().await?.to_bytes();
+        api.finish().await;
+        Ok((status, body))
     }
 
     /// Writes what is still to be written.
