@@ -1,6 +1,7 @@
 //! A secret is never printed, whatever goes wrong around it.
 
 use crate::context::Context;
+use crate::hub::{Hub, wait};
 
 /// Planted as variables' values and as texts in the files.
 const CANARY: &str = "canary-9f3b7c";
@@ -49,19 +50,14 @@ fn nothing_prints_them() {
 #[test]
 fn the_hub_prints_none_either() {
     let context = scene();
-    let mut child = context.start(&["up", "--listen", "127.0.0.1:0"]);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let log = context.home().join("hub.log");
+    let hub = Hub::start_logging(&context, &log);
+    let says = |words: &str| std::fs::read_to_string(&log).unwrap().contains(words);
     context.write(
         "switchboard.toml",
         &context.read("switchboard.toml").replace("[servers.d]", "[servers.z]"),
     );
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    crate::hub::signal(&child, "-TERM");
-    let mut all = String::new();
-    use std::io::Read;
-    child.stdout.take().unwrap().read_to_string(&mut all).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut all).unwrap();
-    child.wait().unwrap();
-    assert!(all.contains("configuration changed: + z, - d"), "{all}");
-    assert!(!all.contains(CANARY), "{all}");
+    wait("the change is told", || says("configuration changed: + z, - d"));
+    hub.stop();
+    assert!(!says(CANARY), "{}", std::fs::read_to_string(&log).unwrap());
 }
