@@ -10,7 +10,7 @@ use switchboard_store::ServerRow;
 
 /// The hub around the API.
 pub trait Hub: Send + Sync {
-    /// What is declared now, as it was last applied.
+    /// What is declared now: what has been applied, or is being applied.
     fn declared(&self) -> Arc<Declared>;
 
     /// Reads what is declared anew and makes what runs equal to it. Returns when every change has

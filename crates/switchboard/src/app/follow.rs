@@ -123,12 +123,13 @@ impl Follower {
         };
         let files = self.files.borrow_and_update().clone();
         let declared = Arc::new(declared::merge(&files, &self.rows, &agents));
-        // Before anything is started by it.
+        // Before anything is started by it. And whoever sees that something runs, or does not any more,
+        // must find it declared so.
         self.gate.take(&declared);
+        self.declarations.now.store(declared.clone());
         self.hub.reconcile(&declared.desired).await;
         self.start_approved().await;
         self.snapshot.take(&declared.desired).await;
-        self.declarations.now.store(declared);
         result
     }
 
