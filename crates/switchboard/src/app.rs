@@ -9,6 +9,7 @@ mod health;
 mod host;
 mod notes;
 mod offline;
+mod paper;
 mod pipe;
 mod required;
 mod snapshot;
@@ -16,6 +17,7 @@ mod watchman;
 
 pub(crate) use follow::Declarations;
 pub(crate) use offline::Offline;
+pub(crate) use paper::OnPaper;
 pub use required::Missing;
 
 pub(crate) use pipe::{Hello, Welcome, principal};

@@ -9,6 +9,7 @@ mod audit;
 mod call;
 mod check;
 mod complete;
+mod declared;
 mod diff;
 mod guardian;
 mod import;

@@ -5,6 +5,7 @@ mod apply;
 mod call;
 mod client;
 mod find;
+mod list;
 mod logs;
 mod people;
 pub mod protocol;
@@ -26,6 +27,7 @@ use crate::hub::Hub;
 pub(crate) use apply::Sources;
 pub use client::{Client, ClientError};
 pub(crate) use find::find;
+pub(crate) use list::{DeclaredReport, rows};
 pub use protocol::{Ask, Said};
 pub(crate) use socket::{listen, serve};
 
@@ -78,6 +80,7 @@ impl Operations {
 
     async fn answer(&self, ask: Ask, say: &Say) -> Result<(), protocol::Failure> {
         match ask {
+            Ask::List => list::list(self, say).await,
             Ask::Status => status::status(self, say).await,
             Ask::Test { servers } => test::test(self, &servers, say).await,
             Ask::Tools { servers } => tools::tools(self, &servers, say).await,

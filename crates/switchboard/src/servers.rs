@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use switchboard_config::environment;
 use switchboard_model::Clock;
-use switchboard_upstream::{
-    Context, Gate, Guardian, Instance, Lookup, Open, Upstreams, guardian, reap,
-};
+use switchboard_upstream::{Context, Gate, Guardian, Instance, Lookup, Upstreams, guardian, reap};
 
 use crate::eras::Eras;
 use crate::state_dir::StateDir;
@@ -32,11 +30,10 @@ pub struct Making<'m> {
 
 impl<'m> Making<'m> {
     /// As this program makes them: with its own environment, and itself as the guardian.
-    pub fn here(state: &'m StateDir, clock: Arc<dyn Clock>) -> Self {
+    pub fn here(state: &'m StateDir, gate: Arc<dyn Gate>, clock: Arc<dyn Clock>) -> Self {
         let env = Arc::new(environment::variable);
         let guardian = Some((own_program(), GUARDIAN.to_owned()));
-        // A command connects only to what the files declare.
-        Self { state: Some(state), env, guardian, gate: Arc::new(Open), clock }
+        Self { state: Some(state), env, guardian, gate, clock }
     }
 }
 

@@ -7,6 +7,9 @@ use switchboard_config::environment;
 use switchboard_model::{Clock, StoreSpec};
 use switchboard_store::{Actor, Address, KeySource, Options, Store, User};
 
+/// The database in the data directory.
+const FILE: &str = "switchboard.db";
+
 /// The variable that holds the master key, for whoever keeps it elsewhere than in a file.
 const MASTER_KEY: &str = "SWITCHBOARD_MASTER_KEY";
 
@@ -43,7 +46,7 @@ pub async fn open(
         StoreSpec::Sqlite { path: Some(path) } => Address::Sqlite(path.clone()),
         StoreSpec::Sqlite { path: None } => {
             let directory = data.clone().ok_or(StorageError::Nowhere)?;
-            Address::Sqlite(directory.join("switchboard.db"))
+            Address::Sqlite(directory.join(FILE))
         }
         StoreSpec::Postgres { url } => {
             let mut missing = Vec::new();
@@ -60,6 +63,21 @@ pub async fn open(
         None => KeySource::File(data.ok_or(StorageError::Nowhere)?.join("master.key")),
     };
     Ok(Store::open(Options { address, key, clock }).await?)
+}
+
+/// The store that is declared, if there is one yet: whoever only looks makes none.
+pub async fn existing(
+    spec: &StoreSpec,
+    data: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+) -> Result<Option<Store>, StorageError> {
+    if let StoreSpec::Sqlite { path } = spec {
+        let path = path.clone().or_else(|| data.as_ref().map(|data| data.join(FILE)));
+        if !path.is_some_and(|path| path.exists()) {
+            return Ok(None);
+        }
+    }
+    open(spec, data, clock).await.map(Some)
 }
 
 /// Where the master key will be after a rotation: where it is now.

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use switchboard_config::{Loaded, Loader};
-use switchboard_model::{Desired, ServerKey, SystemClock};
+use switchboard_model::{Desired, Problem, ServerKey, SystemClock};
+use switchboard_rest::port::Hub as _;
 use switchboard_upstream::Upstreams;
 use tokio::sync::mpsc;
 
+use super::declared;
 use super::out::{DIM, Out};
 use crate::control::protocol::{Failure, Target};
 use crate::control::{self, Ask, Client, Operations, Said};
@@ -42,7 +43,7 @@ impl Needs {
     }
 }
 
-/// Asks the running hub, or, with named files or where none runs, whatever the files declare.
+/// Asks the running hub, or, where none runs, what `up` would run; with named files, what they declare.
 pub(super) fn ask(
     out: &Out,
     files: &[PathBuf],
@@ -94,21 +95,26 @@ async fn own(
 ) -> Result<()> {
     let why = if files.is_empty() { "No hub runs" } else { "Files are named" };
     out.note(format!("{DIM}{why}; connecting from here.{DIM:#}"));
-    let loaded = Loader::new(super::selection(files), Arc::new(SystemClock)).load();
-    tell_problems(&loaded, needs, out);
+    let paper = declared::paper(files).await?;
+    let declared = paper.declared();
+    tell_problems(&declared.problems, needs, out);
     if let Needs::Named(targets) = needs {
         // Looked for among all, so that a name that is nearly right is told.
-        let keys: Vec<ServerKey> = loaded.desired.servers.keys().cloned().collect();
+        let keys: Vec<ServerKey> = declared.desired.servers.keys().cloned().collect();
         for target in targets {
             control::find(&keys, target).map_err(|failure| failed(&failure))?;
         }
     }
-    let mut desired = Desired::clone(&loaded.desired);
+    let mut desired = Desired::clone(&declared.desired);
     desired.servers.retain(|key, _| needs.has(key));
-    let upstreams = servers::prepare(Making::here(state, Arc::new(SystemClock))).await;
+    let making = Making::here(state, paper.gate(), Arc::new(SystemClock));
+    let upstreams = servers::prepare(making).await;
     upstreams.connect_all(&desired).await;
     let result = run(&upstreams, ask, &mut hear, signals).await;
     upstreams.disconnect_all().await;
+    if let Some(store) = paper.store() {
+        store.close().await?;
+    }
     result
 }
 
@@ -138,14 +144,14 @@ async fn stopped(signals: &mut Signals) {
 }
 
 /// What is wrong with the servers that are meant; `check` tells the rest.
-fn tell_problems(loaded: &Loaded, needs: &Needs, out: &Out) {
-    let meant = |problem: &&switchboard_model::Problem| match (&problem.server, needs) {
+fn tell_problems(problems: &[Problem], needs: &Needs, out: &Out) {
+    let meant = |problem: &&Problem| match (&problem.server, needs) {
         (_, Needs::All) | (None, _) => problem.is_error(),
         (Some(server), Needs::Named(targets)) => {
             targets.iter().any(|target| target.name == server.as_str())
         }
     };
-    let problems: Vec<_> = loaded.problems.iter().filter(meant).cloned().collect();
+    let problems: Vec<_> = problems.iter().filter(meant).cloned().collect();
     super::report::print(&problems, out);
 }
 

@@ -2,23 +2,21 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
-use switchboard_config::{Loaded, Loader};
-use switchboard_model::{
-    Scope, SecretTemplate, ServerKey, ServerSpec, Standing, SystemClock, Transport,
-};
+use switchboard_model::{ServerSpec, Standing};
 
 use super::out::{DIM, Out, count, table};
-use super::report;
+use super::{declared, report};
+use crate::control::DeclaredReport;
 
 /// List the declared servers, where each is declared, and who may use it.
+///
+/// As the running hub has them; where none runs, as `up` would read them from the files and the store.
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// The files to read, instead of those that `up` would load.
+    /// The files to read, and nothing else, instead of what `up` would run.
     #[arg(long = "file", short, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// List the servers that are known by name alone, which `add NAME` takes.
@@ -26,37 +24,14 @@ pub(super) struct List {
     catalog: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
-    scope: String,
-    /// `internal` or `external`.
-    standing: &'static str,
-    transport: &'static str,
-    /// Secrets masked.
-    target: String,
-    enabled: bool,
-    description: Option<String>,
-    category: Option<String>,
-    /// Names only; the values are nobody's business.
-    env: Vec<String>,
-    headers: Vec<String>,
-    variables: Vec<String>,
-    agents: Vec<String>,
-    by_default: bool,
-    file: Option<String>,
-    line: Option<usize>,
-}
-
 impl List {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         if self.catalog {
             return Ok(catalog(out));
         }
-        let loaded = Loader::new(super::selection(&self.files), Arc::new(SystemClock)).load();
-        let servers = loaded.desired.servers.iter();
-        let rows: Vec<Row> = servers.map(|(key, spec)| row(key, spec, &loaded)).collect();
-        out.json(&rows);
+        let declared = declared::read(&self.files)?;
+        let rows = &declared.servers;
+        out.json(rows);
         if rows.is_empty() {
             out.line("No servers are declared. Add one with `switchboard add NAME COMMAND…`.");
         } else {
@@ -65,53 +40,15 @@ impl List {
                 rows.iter().map(cells),
             ));
         }
-        if !loaded.problems.is_empty() {
-            let summary = report::summary(&loaded.problems);
+        if declared.errors + declared.warnings > 0 {
+            let summary = report::counted(declared.errors, declared.warnings);
             out.note(format!("\n{summary}; `switchboard check` shows what and where."));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn row(key: &ServerKey, spec: &ServerSpec, loaded: &Loaded) -> Row {
-    let desired = &loaded.desired;
-    let sees = |id| desired.servers_of(id, None).contains(&key);
-    let agents = desired.agents.keys().filter(|id| sees(id)).map(ToString::to_string).collect();
-    let origin = loaded.origins.get(key);
-    let names =
-        |map: &std::collections::BTreeMap<String, SecretTemplate>| map.keys().cloned().collect();
-    let (env, headers) = match &spec.transport {
-        Transport::Stdio(stdio) => (names(&stdio.env), Vec::new()),
-        Transport::Http(http) => (Vec::new(), names(&http.headers)),
-    };
-    let mut variables: Vec<String> = spec
-        .templates()
-        .iter()
-        .flat_map(|template| template.variables())
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    variables.sort();
-    variables.dedup();
-    Row {
-        name: key.name.to_string(),
-        scope: key.scope.to_string(),
-        standing: spec.standing.as_str(),
-        transport: spec.transport.as_str(),
-        target: spec.target(),
-        enabled: spec.enabled,
-        description: spec.description.clone(),
-        category: spec.category.clone(),
-        env,
-        headers,
-        variables,
-        agents,
-        by_default: key.scope == Scope::Global && desired.defaults.contains(&key.name),
-        file: origin.map(|origin| origin.place.source.path().display().to_string()),
-        line: origin.map(|origin| origin.place.line_column().0),
-    }
-}
-
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &DeclaredReport) -> Vec<String> {
     let mut name = row.name.clone();
     if row.scope != "global" {
         name.push_str(&format!(" ({})", row.scope));
@@ -122,6 +59,9 @@ fn cells(row: &Row) -> Vec<String> {
     if !row.enabled {
         name.push_str(" [disabled]");
     }
+    if row.approved == Some(false) {
+        name.push_str(" [not approved]");
+    }
     let mut users = row.agents.clone();
     if row.by_default {
         users.push("(default)".to_owned());
@@ -129,9 +69,11 @@ fn cells(row: &Row) -> Vec<String> {
     let users = if users.is_empty() { "nobody".to_owned() } else { users.join(", ") };
     let place = match (&row.file, row.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => String::new(),
+        (Some(file), None) => file.clone(),
+        (None, _) if row.shadowed => "store, behind the file".to_owned(),
+        (None, _) => "store".to_owned(),
     };
-    vec![name, row.transport.to_owned(), row.target.clone(), users, place]
+    vec![name, row.transport.clone(), row.target.clone(), users, place]
 }
 
 fn catalog(out: &Out) -> ExitCode {

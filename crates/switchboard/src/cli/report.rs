@@ -19,7 +19,11 @@ pub(super) fn print(problems: &[Problem], out: &Out) {
 /// `2 errors and 1 warning`.
 pub(super) fn summary(problems: &[Problem]) -> String {
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
-    let warnings = problems.len() - errors;
+    counted(errors, problems.len() - errors)
+}
+
+/// The same of counts.
+pub(super) fn counted(errors: usize, warnings: usize) -> String {
     match (errors, warnings) {
         (0, 0) => "no problems".to_owned(),
         (0, n) => count(n, "warning"),

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::list::DeclaredReport;
+
 /// Which server is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -16,6 +18,8 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Ask {
+    /// What is declared, and where.
+    List,
     /// How every server stands.
     Status,
     /// Whether these servers work; without any, all.
@@ -155,6 +159,15 @@ pub enum Said {
     Waiting(Waiting),
     /// How a server stands.
     Server(Box<ServerReport>),
+    /// A server that is declared.
+    Declared(Box<DeclaredReport>),
+    /// How much is wrong with the files.
+    Problems {
+        /// So many things are left out.
+        errors: usize,
+        /// So many are strange.
+        warnings: usize,
+    },
     /// A tool.
     Tool(ToolReport),
     /// An agent.

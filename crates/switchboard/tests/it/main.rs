@@ -9,6 +9,7 @@
 
 mod agents;
 mod away;
+mod both;
 mod canary;
 mod check;
 mod client;

@@ -106,6 +106,11 @@ impl World {
         add.extend(arguments.iter().map(String::as_str));
         match self.declared.file.get(name).copied() {
             None if self.declared.store.contains_key(name) => {
+                if fastrand::u8(0..4) == 0 {
+                    self.context.ok(&["remove", name, "--from", "store", "--scope", "global"]);
+                    self.declared.store.remove(name);
+                    return format!("command removes {name} of the store");
+                }
                 let on = self.declared.store[name].on;
                 // The name alone would mean one's own first.
                 let id = format!("global:{name}");
@@ -124,7 +129,8 @@ impl World {
                 format!("command switches {name}")
             }
             Some(_) => {
-                self.context.ok(&["remove", name]);
+                // The store may have one of that name too.
+                self.context.ok(&["remove", name, "--from", "files"]);
                 self.declared.file.remove(name);
                 format!("command removes {name}")
             }
