@@ -98,6 +98,8 @@ pub const ROUTES: &[Route] = &[
     route("POST", "/api/v1/sign-out", Member),
     route("GET", "/api/v1/audit", Member),
     route("GET", "/api/v1/audit/verify", Administrator),
+    route("GET", "/api/v1/audit/retention", Administrator),
+    route("PUT", "/api/v1/audit/retention", Administrator),
     route("GET", "/api/v1/usage", Member),
     route("GET", "/api/v1/usage/totals", Member),
     route("GET", "/api/v1/events", Member),

@@ -53,7 +53,7 @@ pub use leases::{Lease, Leases};
 pub use recorder::{Counters, Recorder, RecorderOptions};
 pub use rules::{Rules, StoredRule};
 pub use servers::{CommandApproval, ServerRow, ServerStats, Servers, command_hash};
-pub use settings::Settings;
+pub use settings::{Kept, Settings};
 pub use sign_in::{NewSession, PageSession, SignIn};
 pub use snapshots::{Snapshot, SnapshotEntry, Snapshots};
 pub use store::{Options, Store};

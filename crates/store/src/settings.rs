@@ -1,5 +1,7 @@
 //! Settings as JSON under names, and those that are secret in the vault.
 
+mod retention;
+
 use serde_json::{Value, json};
 use switchboard_model::Secret;
 
@@ -10,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::sealed;
 use crate::store::Store;
 use crate::topics::Topic;
+pub use retention::Kept;
 
 /// Settings.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,8 @@
 
 mod audit;
 mod events;
+mod retention;
+mod set_retention;
 mod totals;
 mod usage;
 mod verify;
@@ -18,6 +20,7 @@ pub(super) fn routes() -> Routes {
     OpenApiRouter::new()
         .routes(routes!(audit::audit))
         .routes(routes!(verify::verify))
+        .routes(routes!(retention::retention, set_retention::set_retention))
         .routes(routes!(usage::usage))
         .routes(routes!(totals::totals))
         .routes(routes!(events::events))

@@ -82,6 +82,8 @@ pub(crate) const CASES: &[Case] = &[
     case("POST", "/api/v1/sign-out", "", [204, 204, 204, 403]),
     case("GET", "/api/v1/audit", "", PEOPLE),
     case("GET", "/api/v1/audit/verify", "", ADMIN),
+    case("GET", "/api/v1/audit/retention", "", ADMIN),
+    case("PUT", "/api/v1/audit/retention", r#"{"days": 365}"#, ADMIN),
     case("GET", "/api/v1/usage", "", PEOPLE),
     case("GET", "/api/v1/usage/totals", "", PEOPLE),
     case("GET", "/api/v1/events", "", PEOPLE),

@@ -33,6 +33,38 @@ async fn members_see_only_what_they_did() {
     world.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn how_much_is_kept_is_said_by_administrators() {
+    const PATH: &str = "/api/v1/audit/retention";
+    let world = World::start().await;
+    let ada = world.ada();
+    let first = ada.get(PATH).await;
+    let etag = first.header("etag").to_owned();
+    assert_eq!(first.expect(200), json!({"days": 365, "rows": 10_000_000, "revision": 0}));
+    for (body, status) in [
+        (json!({"days": 0}), 422),
+        (json!({"days": 36_501}), 422),
+        (json!({"days": -1}), 422),
+        (json!({"rows": 0}), 422),
+        (json!({"rows": u64::MAX}), 422),
+        (json!({"weeks": 1}), 422),
+        (json!({"days": 30, "rows": null}), 200),
+    ] {
+        assert_eq!(ada.put(PATH, body.clone()).await.status, status, "{body}");
+    }
+    let late = ada.header("if-match", &etag).put(PATH, json!({"days": 1})).await;
+    assert_eq!(late.expect(412)["code"], "stale");
+    let now = ada.get(PATH).await;
+    let held = ada.header("if-match", now.header("etag"));
+    assert_eq!((&now.expect(200)["days"], &now.expect(200)["rows"]), (&json!(30), &Value::Null));
+    assert_eq!(held.put(PATH, json!({"days": 7, "rows": 5000})).await.expect(200)["rows"], 5000);
+    let acts = ada.get("/api/v1/audit?action=audit.retention").await.expect(200);
+    let said = |row: &Value| (row["user"].clone(), row["detail"]["days"].clone());
+    let acts: Vec<_> = acts["items"].as_array().unwrap().iter().map(said).collect();
+    assert_eq!(acts, [(json!("ada"), json!(7)), (json!("ada"), json!(30))]);
+    world.stop().await;
+}
+
 /// Events as they come.
 struct Stream {
     body: hyper::body::Incoming,

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use switchboard_model::{CallOrigin, Clock, Decision, Pattern, Rule, Secret};
 use switchboard_store::{
-    Answer, ApprovalState, Asked, Claim, Error, Freshness, NewEvent, Observation, Observed, Replay,
-    Seen, SnapshotEntry, Topic,
+    Answer, ApprovalState, Asked, Claim, Error, Filter, Freshness, NewEvent, Observation, Observed,
+    Replay, Retention, Seen, SnapshotEntry, Topic,
 };
 
 use crate::kit::{World, ada, agent, global, until, user};
@@ -19,6 +19,7 @@ suite! {
     an_approval_is_answered_once_and_in_time,
     rules_keep_their_order,
     settings_are_kept_and_secret_ones_sealed,
+    how_much_is_kept_is_changed_by_one_at_a_time,
     the_last_snapshot_is_kept,
     a_lease_has_one_holder_and_an_end,
     events_are_numbered_and_resumed,
@@ -179,6 +180,28 @@ async fn settings_are_kept_and_secret_ones_sealed(world: World) {
     settings.set_secret("telegram", None, &ada()).await.unwrap();
     assert_eq!(settings.get("retention").await.unwrap(), None);
     assert!(settings.secret("telegram").await.unwrap().is_none());
+    store.close().await.unwrap();
+}
+
+async fn how_much_is_kept_is_changed_by_one_at_a_time(world: World) {
+    let store = world.open().await;
+    let settings = store.settings();
+    let first = settings.retention().await.unwrap();
+    assert_eq!((first.retention.days(), first.retention.rows), (Some(365), Some(10_000_000)));
+    let less = Retention::of(Some(30), None);
+    let second = settings.set_retention(less, Some(first.revision), &ada()).await.unwrap();
+    assert_eq!(settings.retention().await.unwrap(), second);
+    assert_eq!(second.retention, less);
+    // The clock stands still, and even so it is another revision.
+    let third = settings.set_retention(less, None, &ada()).await.unwrap();
+    assert_ne!(second.revision, third.revision);
+    let late = settings.set_retention(less, Some(second.revision), &ada()).await.unwrap_err();
+    assert!(matches!(late, Error::Stale { .. }), "{late}");
+    assert_eq!(settings.retention().await.unwrap(), third);
+    let filter = Filter { action: Some("audit.retention".to_owned()), ..Filter::default() };
+    let acts = store.audit().page(&filter, None, 10).await.unwrap().rows;
+    assert_eq!(acts.len(), 2);
+    assert_eq!(acts[0].entry.detail.as_ref().unwrap()["days"], 30);
     store.close().await.unwrap();
 }
 

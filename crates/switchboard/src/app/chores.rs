@@ -1,23 +1,16 @@
 //! What keeps the store from growing for ever: old audit rows, counts, events and approvals go, now
-//! and then. How much is kept is a setting.
+//! and then. How much of the log is kept is a setting, heeded as soon as it is changed.
 
 use std::time::Duration;
 
-use serde_json::Value;
 use switchboard_model::Clock;
-use switchboard_store::{Result, Retention, Store};
+use switchboard_store::{Result, Store, Topic};
 use tokio_util::sync::CancellationToken;
 
 /// Between two rounds; the first comes soon after the start.
 const EVERY: Duration = Duration::from_secs(60 * 60);
 const FIRST: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The setting that says how much of the audit log is kept: `{"days": 365, "rows": 10000000}`.
-pub(crate) const RETENTION: &str = "audit_retention";
-/// What is kept unless the setting says otherwise.
-pub(crate) const KEPT: Retention =
-    Retention { age: Some(Duration::from_secs(365 * 24 * 60 * 60)), rows: Some(10_000_000) };
 
 /// Does them until the hub stops.
 pub(super) async fn run(
@@ -26,9 +19,12 @@ pub(super) async fn run(
     shutdown: CancellationToken,
 ) {
     let mut pause = FIRST;
+    let mut settings = store.watch(Topic::Settings);
     loop {
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
+            // Whoever says that less is kept sees it go.
+            Ok(()) = settings.changed() => {}
             () = shutdown.cancelled() => return,
         }
         if let Err(error) = round(&store, &*clock).await {
@@ -39,8 +35,8 @@ pub(super) async fn run(
 }
 
 async fn round(store: &Store, clock: &dyn Clock) -> Result<()> {
-    let keep = retention(store.settings().get(RETENTION).await?.as_ref());
-    let gone = store.audit().retain(keep).await?;
+    let keep = store.settings().retention().await?;
+    let gone = store.audit().retain(keep.retention).await?;
     if gone > 0 {
         tracing::info!("{gone} rows of the audit log are past their time and gone");
     }
@@ -51,26 +47,49 @@ async fn round(store: &Store, clock: &dyn Clock) -> Result<()> {
     Ok(())
 }
 
-/// What the setting says; `null` or nothing in a place keeps everything there.
-pub(crate) fn retention(setting: Option<&Value>) -> Retention {
-    let Some(setting) = setting else { return KEPT };
-    let number = |name: &str| setting.get(name).and_then(Value::as_u64);
-    let days = number("days").and_then(|days| u32::try_from(days).ok());
-    Retention { age: days.map(|days| DAY * days), rows: number("rows") }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use std::sync::Arc;
+
+    use switchboard_model::SystemClock;
+    use switchboard_store::{Actor, Address, Entry, KeySource, Options, Retention, Verdict};
+    use tokio_util::task::TaskTracker;
 
     use super::*;
 
-    #[test]
-    fn settings() {
-        assert_eq!(retention(None), KEPT);
-        let some = retention(Some(&json!({"days": 2, "rows": 10})));
-        assert_eq!(some, Retention { age: Some(2 * DAY), rows: Some(10) });
-        let all = retention(Some(&json!({"days": null})));
-        assert_eq!(all, Retention { age: None, rows: None });
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_no_longer_kept_goes_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options {
+            address: Address::Sqlite(directory.path().join("store.db")),
+            key: KeySource::File(directory.path().join("master.key")),
+            clock: Arc::new(SystemClock),
+        };
+        let (store, by) = (Store::open(options).await.unwrap(), Actor::system());
+        for _ in 0..1500 {
+            let entry = Entry::act(SystemClock.now(), &by, "test.act");
+            store.audit().append(entry).await.unwrap();
+        }
+        let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
+        tasks.spawn(run(store.clone(), Arc::new(SystemClock), end.clone()));
+        tasks.close();
+        let keep = Retention::of(None, Some(100));
+        let mut rows = 1500;
+        for _ in 0..600 {
+            // Said again, as the first time may be before anybody listens.
+            store.settings().set_retention(keep, None, &by).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let Verdict::Whole { rows: now, .. } = store.audit().verify().await.unwrap() else {
+                panic!("the log is broken");
+            };
+            rows = now;
+            if rows < 1000 {
+                break;
+            }
+        }
+        assert!(rows < 1000, "{rows} rows are still there");
+        end.cancel();
+        tasks.wait().await;
+        store.close().await.unwrap();
     }
 }

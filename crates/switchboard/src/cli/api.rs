@@ -22,13 +22,23 @@ pub(super) fn get(path: &str) -> Result<Value> {
 
 /// Asks, with a body or without; the body of the answer.
 pub(super) fn request(method: &Method, path: &str, body: Option<&Value>) -> Result<Value> {
+    request_held(method, path, body, None)
+}
+
+/// The same, if the thing is still of this revision.
+pub(super) fn request_held(
+    method: &Method,
+    path: &str,
+    body: Option<&Value>,
+    revision: Option<i64>,
+) -> Result<Value> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .context("the runtime did not start")?;
     runtime.block_on(async {
-        let request = made(method, path, body)?;
+        let request = made(method, path, body, revision)?;
         let places = super::places();
         let state = StateDir::open(places.state.clone())?;
         let (status, body) = match Client::connect(&state.socket()).await? {
@@ -54,8 +64,16 @@ pub(super) fn request(method: &Method, path: &str, body: Option<&Value>) -> Resu
     })
 }
 
-fn made(method: &Method, path: &str, body: Option<&Value>) -> Result<Request<Full<Bytes>>> {
-    let request = Request::builder().method(method).uri(path).header(header::HOST, "hub");
+fn made(
+    method: &Method,
+    path: &str,
+    body: Option<&Value>,
+    revision: Option<i64>,
+) -> Result<Request<Full<Bytes>>> {
+    let mut request = Request::builder().method(method).uri(path).header(header::HOST, "hub");
+    if let Some(revision) = revision {
+        request = request.header(header::IF_MATCH, format!("\"r{revision}\""));
+    }
     let (request, body) = match body {
         Some(body) => (
             request.header(header::CONTENT_TYPE, "application/json"),

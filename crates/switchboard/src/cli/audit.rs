@@ -1,5 +1,7 @@
 //! `switchboard audit`: who did what, and whether the log is whole.
 
+mod retention;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +26,8 @@ pub(super) struct Audit {
 enum Command {
     /// Check the chain of the whole log: no row was changed, added or removed.
     Verify,
+    /// Show how much of the log is kept, or say how much.
+    Retention(retention::Retention),
 }
 
 #[derive(Debug, Args)]
@@ -61,6 +65,7 @@ impl Audit {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         match &self.command {
             Some(Command::Verify) => verify(out),
+            Some(Command::Retention(retention)) => retention.run(out),
             None => self.wanted.list(out),
         }
     }

@@ -169,6 +169,28 @@ fn acts_and_calls_are_written_down_and_the_log_is_whole() {
 }
 
 #[test]
+fn how_much_of_the_log_is_kept_is_a_setting() {
+    let context = Context::new();
+    let kept = |args: &[&str]| {
+        let said = context.json(&[&["audit", "retention"], args].concat());
+        (said["days"].clone(), said["rows"].clone())
+    };
+    // On the store alone, then through the hub.
+    assert_eq!(kept(&[]), (json!(365), json!(10_000_000)));
+    assert_eq!(kept(&["--days", "30"]), (json!(30), json!(10_000_000)));
+    let hub = Hub::start(&context);
+    assert_eq!(kept(&["--rows", "all"]), (json!(30), Value::Null));
+    let ran = context.run(&["audit", "retention", "--days", "0"]);
+    assert!(ran.code != 0 && ran.err.contains("a number above 0, or `all`"), "{ran:?}");
+    hub.stop();
+    assert_eq!(context.ok(&["audit", "retention"]).out, "Rows are kept for 30 days.\n");
+    let acts = context.json(&["audit", "--action", "audit.retention"]);
+    let origins: Vec<&Value> =
+        acts["items"].as_array().unwrap().iter().map(|act| &act["origin"]).collect();
+    assert_eq!(origins, ["cli", "cli"], "{acts}");
+}
+
+#[test]
 fn what_is_known_is_kept_for_the_next_start() {
     let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
     let hub = Hub::start(&context);
