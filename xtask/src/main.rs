@@ -4,8 +4,10 @@
 mod bench;
 mod codegen;
 mod conformance;
+mod debian;
 mod environment;
 mod fuzz;
+mod keyring;
 mod postgres;
 mod process;
 mod prove;

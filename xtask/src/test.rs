@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, run as execute};
 use crate::say::{self, Outcome, Row, Stopwatch};
-use crate::{codegen, conformance, environment, postgres, testware, tidy, tools};
+use crate::{codegen, conformance, environment, keyring, postgres, testware, tidy, tools};
 
 /// Which steps to run.
 #[derive(clap::Args)]
@@ -83,7 +83,9 @@ impl Step {
             Self::Deny => "licences, banned crates and sources",
             Self::Tidy => "the invariants of the house",
             Self::Codegen => "generated files are up to date",
-            Self::Tools => "servers, clients, a browser and a database that the tests run",
+            Self::Tools => {
+                "servers, clients, a browser, a database and a keyring that the tests run"
+            }
             Self::Nextest => "the tests",
             Self::Conformance => "the official conformance suite",
             Self::Doctests => "the examples in the documentation",
@@ -128,12 +130,19 @@ impl Step {
             Self::Deny => deny(),
             Self::Tidy => tidy::run(),
             Self::Codegen => codegen::check(),
-            Self::Tools => testware::install().and_then(|()| postgres::install()),
+            Self::Tools => {
+                testware::install()?;
+                postgres::install()?;
+                keyring::install();
+                Ok(())
+            }
             Self::Nextest => {
                 let mut command = tools::NEXTEST.command()?;
                 command.args(["run", "--workspace", "--locked"]);
                 testware::announce(&mut command)?;
-                execute(command)
+                let ran = execute(command);
+                keyring::report();
+                ran
             }
             Self::Conformance => conformance::run(),
             Self::Doctests => execute(cargo(&["test", "--doc", "--workspace", "--locked"])?),

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, Place, Rule, ServerKey, ServerName, ServerSpec, StoreSpec,
+    AgentId, AgentSpec, MasterKeyPlace, Place, Rule, ServerKey, ServerName, ServerSpec, StoreSpec,
 };
 
 use crate::internal::Internal;
@@ -32,6 +32,8 @@ pub struct Declared {
     pub listen: Option<(SocketAddr, Place)>,
     /// The hub's store.
     pub store: Option<(StoreSpec, Place)>,
+    /// Where the hub's master key is.
+    pub master_key: Option<(MasterKeyPlace, Place)>,
     /// Where internal servers are looked for, if anywhere.
     pub internal: Option<(Internal, Place)>,
     /// Whether what it says of internal servers could not be read.

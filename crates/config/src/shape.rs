@@ -48,6 +48,19 @@ pub struct Hub {
     /// `sqlite` (embedded, the default), `sqlite:PATH`, or a `postgres://` URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<String>,
+    /// Where the key that seals every secret is kept: `file` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub master_key: Option<MasterKeyWord>,
+}
+
+/// Where the master key is kept.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MasterKeyWord {
+    /// A file of mode 0600 beside the database.
+    File,
+    /// The keyring of the operating system.
+    Keyring,
 }
 
 /// Servers that are parts of the same system: each a directory beside the others, with a manifest in

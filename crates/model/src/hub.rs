@@ -12,6 +12,8 @@ pub struct HubSpec {
     pub listen: SocketAddr,
     /// Where state is kept.
     pub store: StoreSpec,
+    /// Where the key is kept that everything secret is sealed with.
+    pub master_key: MasterKeyPlace,
 }
 
 impl HubSpec {
@@ -24,6 +26,7 @@ impl Default for HubSpec {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, Self::DEFAULT_PORT)),
             store: StoreSpec::Sqlite { path: None },
+            master_key: MasterKeyPlace::File,
         }
     }
 }
@@ -41,4 +44,14 @@ pub enum StoreSpec {
         /// The URL, variables unexpanded.
         url: SecretTemplate,
     },
+}
+
+/// Where the master key is kept, unless the environment holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MasterKeyPlace {
+    /// A file of mode 0600 beside the database.
+    #[default]
+    File,
+    /// The keyring of the operating system.
+    Keyring,
 }

@@ -22,7 +22,7 @@ pub use agent::AgentSpec;
 pub use clock::{Clock, SystemClock};
 pub use desired::{Changes, DefaultServers, Desired};
 pub use event::{Counts, Event, EventKind, LogLine, LogSource, Outcome};
-pub use hub::{HubSpec, StoreSpec};
+pub use hub::{HubSpec, MasterKeyPlace, StoreSpec};
 pub use name::{AgentId, NameError, ServerName, UserId};
 pub use policy::{CallOrigin, Decision, Pattern, PatternError, Rule};
 pub use problem::{Code, Place, Problem, Severity};

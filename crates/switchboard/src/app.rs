@@ -164,7 +164,7 @@ impl App {
             let _ = claim.sign(&format!("pid {}, http://{address}", std::process::id()));
         }
 
-        let spec = &loaded.desired.hub.store;
+        let spec = &loaded.desired.hub;
         let store = storage::open(spec, options.places.data, options.clock.clone()).await?;
         let administrator = storage::administrator(&store).await.map_err(StorageError::from)?.id;
         let gate = Arc::new(Approved::new(store.clone()));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_config::environment;
-use switchboard_model::{Clock, StoreSpec};
+use switchboard_model::{Clock, HubSpec, MasterKeyPlace, StoreSpec};
 use switchboard_store::{Actor, Address, KeySource, Options, Store, User};
 
 /// The database in the data directory.
@@ -31,6 +31,13 @@ pub enum StorageError {
          such as `openssl rand -base64 32` makes"
     )]
     NoNextKey,
+    /// The keyring is asked for and this program knows none.
+    #[cfg(not(feature = "keyring"))]
+    #[error(
+        "this program was built without the keyring; set `master_key = \"file\"` in [hub], \
+         or build it with `--features keyring`"
+    )]
+    NoKeyring,
     /// It does not open.
     #[error("the store cannot be opened")]
     Open(#[from] switchboard_store::Error),
@@ -38,11 +45,11 @@ pub enum StorageError {
 
 /// Opens the store that is declared.
 pub async fn open(
-    spec: &StoreSpec,
+    spec: &HubSpec,
     data: Option<PathBuf>,
     clock: Arc<dyn Clock>,
 ) -> Result<Store, StorageError> {
-    let address = match spec {
+    let address = match &spec.store {
         StoreSpec::Sqlite { path: Some(path) } => Address::Sqlite(path.clone()),
         StoreSpec::Sqlite { path: None } => {
             let directory = data.clone().ok_or(StorageError::Nowhere)?;
@@ -60,18 +67,18 @@ pub async fn open(
     };
     let key = match environment::variable(MASTER_KEY) {
         Some(key) => KeySource::Value { key, place: MASTER_KEY.to_owned() },
-        None => KeySource::File(data.ok_or(StorageError::Nowhere)?.join("master.key")),
+        None => kept(spec.master_key, data)?,
     };
     Ok(Store::open(Options { address, key, clock }).await?)
 }
 
 /// The store that is declared, if there is one yet: whoever only looks makes none.
 pub async fn existing(
-    spec: &StoreSpec,
+    spec: &HubSpec,
     data: Option<PathBuf>,
     clock: Arc<dyn Clock>,
 ) -> Result<Option<Store>, StorageError> {
-    if let StoreSpec::Sqlite { path } = spec {
+    if let StoreSpec::Sqlite { path } = &spec.store {
         let path = path.clone().or_else(|| data.as_ref().map(|data| data.join(FILE)));
         if !path.is_some_and(|path| path.exists()) {
             return Ok(None);
@@ -80,14 +87,32 @@ pub async fn existing(
     open(spec, data, clock).await.map(Some)
 }
 
-/// Where the master key will be after a rotation: where it is now.
-pub fn next_key(data: Option<PathBuf>) -> Result<KeySource, StorageError> {
-    if environment::variable(MASTER_KEY).is_none() {
-        let directory = data.ok_or(StorageError::Nowhere)?;
-        return Ok(KeySource::File(directory.join("master.key")));
+/// Where the master key will be after a rotation: where it is now, unless it is to move.
+pub fn next_key(
+    spec: &HubSpec,
+    data: Option<PathBuf>,
+    to: Option<MasterKeyPlace>,
+) -> Result<KeySource, StorageError> {
+    if to.is_some() || environment::variable(MASTER_KEY).is_none() {
+        return kept(to.unwrap_or(spec.master_key), data);
     }
     let key = environment::variable(NEW_MASTER_KEY).ok_or(StorageError::NoNextKey)?;
     Ok(KeySource::Value { key, place: NEW_MASTER_KEY.to_owned() })
+}
+
+/// A key that the hub makes and keeps by itself, one for each data directory.
+fn kept(place: MasterKeyPlace, data: Option<PathBuf>) -> Result<KeySource, StorageError> {
+    let directory = data.ok_or(StorageError::Nowhere)?;
+    match place {
+        MasterKeyPlace::File => Ok(KeySource::File(directory.join("master.key"))),
+        #[cfg(feature = "keyring")]
+        MasterKeyPlace::Keyring => Ok(KeySource::Keyring {
+            service: "switchboard".to_owned(),
+            account: format!("master key of {}", directory.display()),
+        }),
+        #[cfg(not(feature = "keyring"))]
+        MasterKeyPlace::Keyring => Err(StorageError::NoKeyring),
+    }
 }
 
 /// The administrator: whoever first started the hub. Made if there is nobody yet.

@@ -14,6 +14,7 @@ pub mod data;
 pub mod examples;
 pub mod fuzz;
 pub mod hostile;
+pub mod keyring;
 pub mod mutate;
 #[cfg(unix)]
 pub mod postgres;

@@ -2,11 +2,10 @@
 //! Never downloads one by itself.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{environment, process, say};
+use crate::{debian, environment};
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -15,18 +14,13 @@ pub(crate) fn find_or_install() -> Result<PathBuf> {
     if let Some(found) = find(&NAMES) {
         return Ok(found);
     }
-    if find(&["apt-get"]).is_none() || !is_root() {
+    if !debian::may_install() {
         bail!(
             "there is no chromium, which the tests of browser servers need; install it \
              (Debian: `sudo apt-get install chromium`)"
         );
     }
-    say::note("chromium: installing Debian's package");
-    let install = || apt(&["install", "--yes", "--no-install-recommends", "chromium"]);
-    // A fresh machine has no lists of packages yet, or old ones.
-    install().or_else(|_| apt(&["update"]).and_then(|()| install())).context(
-        "chromium could not be installed; try `apt-get update && apt-get install chromium` by hand",
-    )?;
+    debian::install(&["chromium"])?;
     find(&NAMES).context("Debian's package chromium brought no program of that name")
 }
 
@@ -36,16 +30,4 @@ fn find(names: &[&str]) -> Option<PathBuf> {
         names.iter().flat_map(|name| directories.iter().map(move |place| place.join(name)));
     let mut places = places;
     places.find(|path| path.is_file())
-}
-
-fn is_root() -> bool {
-    let mut command = Command::new("id");
-    command.arg("-u");
-    process::output(command).is_ok_and(|id| id.trim() == "0")
-}
-
-fn apt(arguments: &[&str]) -> Result<()> {
-    let mut command = Command::new("apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-    process::output(command).map(drop)
 }

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, CallOrigin, Code, Decision, Pattern, Rule, Scope, SecretTemplate,
-    ServerKey, ServerName, StoreSpec,
+    AgentId, AgentSpec, CallOrigin, Code, Decision, MasterKeyPlace, Pattern, Rule, Scope,
+    SecretTemplate, ServerKey, ServerName, StoreSpec,
 };
 
 use super::Reading;
@@ -79,8 +79,14 @@ fn hub(node: &Node, declared: &mut Declared, report: &mut Report) {
     if let Some(text) = fields.some_text("store", report) {
         declared.store = store(&text, report).map(|spec| (spec, report.place(&text.span)));
     }
+    if let Some(word) = fields.choice("master_key", &KEY_PLACES, report) {
+        declared.master_key = Some((word.value, report.place(&word.span)));
+    }
     fields.finish(Unknown::Error, report);
 }
+
+const KEY_PLACES: [(&str, MasterKeyPlace); 2] =
+    [("file", MasterKeyPlace::File), ("keyring", MasterKeyPlace::Keyring)];
 
 /// `127.0.0.1:8010`, `[::1]:8010`, `localhost:8010`.
 pub(crate) fn address(text: &str) -> Option<SocketAddr> {

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, Place, Problem, Rule, ServerKey, ServerName, ServerSpec, Source, StoreSpec,
+    AgentId, AgentSpec, MasterKeyPlace, Place, Problem, Rule, ServerKey, ServerName, ServerSpec,
+    Source, StoreSpec,
 };
 
 use super::entry::plain;
@@ -28,6 +29,7 @@ pub(super) struct Facts {
     policy: Vec<Rule>,
     listen: Option<SocketAddr>,
     store: Option<StoreSpec>,
+    master_key: Option<MasterKeyPlace>,
     internal: Option<Internal>,
 }
 
@@ -118,6 +120,7 @@ fn facts(dialect: Dialect, declared: &Declared) -> Facts {
         policy: declared.policy.clone(),
         listen: declared.listen.as_ref().map(|(address, _)| *address),
         store: declared.store.as_ref().map(|(store, _)| store.clone()),
+        master_key: declared.master_key.as_ref().map(|(place, _)| *place),
         internal: declared.internal.as_ref().map(|(internal, _)| internal.clone()),
     }
 }
@@ -150,6 +153,7 @@ fn difference(planned: &Facts, found: &Facts) -> Option<String> {
         (planned.policy == found.policy, "the policy would change"),
         (planned.listen == found.listen, "the hub's address would change"),
         (planned.store == found.store, "the hub's store would change"),
+        (planned.master_key == found.master_key, "the place of the master key would change"),
         (planned.internal == found.internal, "the internal servers would change"),
     ];
     same.into_iter().find(|(same, _)| !same).map(|(_, what)| what.to_owned())

@@ -1,8 +1,6 @@
 //! The master key in the keyring of the operating system, on a bus and in a keyring of the test's
 //! own. Where these cannot be had, it says that it tested nothing.
 
-use std::process::{Command, Stdio};
-
 use switchboard_store::{KeySource, Options, Store};
 
 use crate::kit::{World, ada};
@@ -17,26 +15,13 @@ fn a_key_is_made_found_and_rotated_in_the_keyring() {
     }
     let home = switchboard_testkit::Scratch::new();
     let itself = std::env::current_exe().unwrap();
-    let script = "printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null && \
-                  \"$0\" --exact keyring::a_key_is_made_found_and_rotated_in_the_keyring --nocapture";
-    let available = ["dbus-run-session", "gnome-keyring-daemon"].iter().all(|program| {
-        Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok()
-    });
-    if !available {
-        eprintln!("untested: dbus-run-session and gnome-keyring are not installed");
+    let Some(mut command) = switchboard_testkit::keyring::session(home.path(), itself) else {
         return;
-    }
-    let status = Command::new("dbus-run-session")
-        .args(["--", "sh", "-c", script])
-        .arg(itself)
-        .env(INSIDE, "1")
-        .env("HOME", home.path())
-        .env("XDG_RUNTIME_DIR", home.path())
-        .env_remove("XDG_DATA_HOME")
-        .env_remove("DISPLAY")
-        .status()
-        .unwrap();
-    assert!(status.success(), "{status}");
+    };
+    command.args(["--exact", "keyring::a_key_is_made_found_and_rotated_in_the_keyring"]);
+    let ran = command.arg("--nocapture").env(INSIDE, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{}\n{said}", String::from_utf8_lossy(&ran.stdout));
 }
 
 async fn made_found_and_rotated() {

@@ -31,7 +31,7 @@ impl Offline {
     /// On the store that the files name.
     pub(crate) async fn open(files: Loaded, data: Option<PathBuf>) -> Result<Self> {
         let clock = Arc::new(SystemClock);
-        let store = storage::open(&files.desired.hub.store, data, clock.clone()).await?;
+        let store = storage::open(&files.desired.hub, data, clock.clone()).await?;
         let administrator = storage::administrator(&store).await?.id;
         let hub = Hub::builder().store(store.clone()).clock(clock).start().await?;
         let declarations = Arc::new(OnPaper::read(files, Some(store.clone())).await?);

@@ -53,7 +53,7 @@ pub(super) async fn paper(files: &[PathBuf]) -> Result<OnPaper> {
     let clock = Arc::new(SystemClock);
     let loaded = Loader::new(super::selection(files), clock.clone()).load();
     let store = match files {
-        [] => storage::existing(&loaded.desired.hub.store, super::places().data, clock).await?,
+        [] => storage::existing(&loaded.desired.hub, super::places().data, clock).await?,
         _ => None,
     };
     Ok(OnPaper::read(loaded, store).await?)

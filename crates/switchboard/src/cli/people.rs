@@ -36,7 +36,7 @@ fn ask_store(ask: Ask) -> Result<Vec<Said>> {
     runtime.block_on(async {
         let places = super::places();
         let loaded = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load();
-        let spec = &loaded.desired.hub.store;
+        let spec = &loaded.desired.hub;
         let store = storage::open(spec, places.data, Arc::new(SystemClock)).await?;
         // It has no servers and starts none.
         let nobody = Instance::current(&std::env::temp_dir());

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use switchboard_config::Loader;
-use switchboard_model::SystemClock;
+use switchboard_model::{MasterKeyPlace, SystemClock};
 
 use super::out::{DIM, GOOD, Out};
 use crate::storage;
@@ -25,19 +25,32 @@ enum Command {
     ///
     /// The new key is made and put where the old one is. Where the key comes from
     /// SWITCHBOARD_MASTER_KEY, the new one is read from SWITCHBOARD_NEW_MASTER_KEY, and the hub must be
-    /// given it from its next start on.
-    Rotate,
+    /// given it from its next start on. `--to` moves the key; stop the hub first, and set `master_key`
+    /// in [hub] before its next start.
+    Rotate {
+        /// Put the new key there instead of where the old one is.
+        #[arg(long, value_name = "PLACE")]
+        to: Option<Place>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Place {
+    /// A file of mode 0600 in the data directory.
+    File,
+    /// The keyring of the operating system.
+    Keyring,
 }
 
 impl Vault {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         match self.command {
-            Command::Rotate => rotate(out),
+            Command::Rotate { to } => rotate(to, out),
         }
     }
 }
 
-fn rotate(out: &Out) -> Result<ExitCode> {
+fn rotate(to: Option<Place>, out: &Out) -> Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -46,9 +59,14 @@ fn rotate(out: &Out) -> Result<ExitCode> {
     let place = runtime.block_on(async {
         let data = super::places().data;
         let loaded = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load();
-        let to = storage::next_key(data.clone())?;
+        let spec = &loaded.desired.hub;
+        let to = to.map(|to| match to {
+            Place::File => MasterKeyPlace::File,
+            Place::Keyring => MasterKeyPlace::Keyring,
+        });
+        let to = storage::next_key(spec, data.clone(), to)?;
         let place = to.place();
-        let store = storage::open(&loaded.desired.hub.store, data, Arc::new(SystemClock)).await?;
+        let store = storage::open(spec, data, Arc::new(SystemClock)).await?;
         store.rotate(to).await?;
         store.close().await?;
         anyhow::Ok(place)

@@ -21,6 +21,7 @@ mod embed;
 mod hub;
 mod import;
 mod internal;
+mod keyring;
 mod orphans;
 mod parity;
 mod recovery;
