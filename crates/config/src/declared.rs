@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, MasterKeyPlace, Place, Rule, ServerKey, ServerName, ServerSpec, StoreSpec,
+    AgentId, AgentSpec, MasterKeyPlace, Place, Rule, SecretTemplate, ServerKey, ServerName,
+    ServerSpec, StoreSpec,
 };
 
 use crate::internal::Internal;
@@ -34,6 +35,8 @@ pub struct Declared {
     pub store: Option<(StoreSpec, Place)>,
     /// Where the hub's master key is.
     pub master_key: Option<(MasterKeyPlace, Place)>,
+    /// The collector of spans.
+    pub traces: Option<(SecretTemplate, Place)>,
     /// Where internal servers are looked for, if anywhere.
     pub internal: Option<(Internal, Place)>,
     /// Whether what it says of internal servers could not be read.

@@ -207,18 +207,21 @@ impl Merger {
         let mut listen = None;
         let mut store = None;
         let mut master_key = None;
+        let mut traces = None;
         let mut internal = None;
         for declared in inputs.iter().map(|input| input.declared) {
             self.merged.desired.policy.extend(declared.policy.iter().cloned());
             self.first(&mut listen, declared.listen.as_ref(), "`hub.listen`");
             self.first(&mut store, declared.store.as_ref(), "`hub.store`");
             self.first(&mut master_key, declared.master_key.as_ref(), "`hub.master_key`");
+            self.first(&mut traces, declared.traces.as_ref(), "`hub.traces`");
             self.first(&mut internal, declared.internal.as_ref(), "`internal`");
         }
         self.merged.desired.hub = HubSpec {
             listen: listen.map_or(default.listen, |(listen, _)| listen),
             store: store.map_or(default.store, |(store, _)| store),
             master_key: master_key.map_or(default.master_key, |(place, _)| place),
+            traces: traces.map(|(url, _)| url),
         };
     }
 

@@ -51,6 +51,9 @@ pub struct Hub {
     /// Where the key that seals every secret is kept: `file` unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub master_key: Option<MasterKeyWord>,
+    /// The URL of a collector that takes OTLP over HTTP, for calls as spans; none unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traces: Option<String>,
 }
 
 /// Where the master key is kept.

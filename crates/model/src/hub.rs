@@ -14,6 +14,8 @@ pub struct HubSpec {
     pub store: StoreSpec,
     /// Where the key is kept that everything secret is sealed with.
     pub master_key: MasterKeyPlace,
+    /// The collector that calls are told as spans, by its URL.
+    pub traces: Option<SecretTemplate>,
 }
 
 impl HubSpec {
@@ -27,6 +29,7 @@ impl Default for HubSpec {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, Self::DEFAULT_PORT)),
             store: StoreSpec::Sqlite { path: None },
             master_key: MasterKeyPlace::File,
+            traces: None,
         }
     }
 }

@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::Problem;
 use crate::ops::people::attempts::Attempts;
-use crate::port::Hub;
+use crate::port::{Hub, Spans};
 use crate::{gate, ops};
 
 /// What the API is made of.
@@ -29,6 +29,8 @@ pub struct Parts {
     pub router: Router,
     /// Who writes calls down, for its counters.
     pub recorder: Option<Recorder>,
+    /// Who sends calls to a collector, if there is one, for its counters.
+    pub spans: Option<Arc<dyn Spans>>,
     /// The hub around it.
     pub hub: Arc<dyn Hub>,
     /// The time.
@@ -85,6 +87,10 @@ impl Api {
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
         self.0.parts.recorder.as_ref()
+    }
+
+    pub(crate) fn spans(&self) -> Option<&dyn Spans> {
+        self.0.parts.spans.as_deref()
     }
 
     /// The path of every call, not of requests.

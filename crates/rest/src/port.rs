@@ -44,3 +44,20 @@ pub enum Source {
     /// In the store.
     Store(Arc<ServerRow>),
 }
+
+/// What became of the spans of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpanCounters {
+    /// Taken by the collector.
+    pub sent: u64,
+    /// Lost, because the queue was full or the collector did not take them.
+    pub dropped: u64,
+    /// Still waiting.
+    pub queued: u64,
+}
+
+/// Who sends calls to a collector as spans.
+pub trait Spans: Send + Sync {
+    /// What became of them so far.
+    fn counters(&self) -> SpanCounters;
+}

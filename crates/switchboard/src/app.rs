@@ -31,7 +31,7 @@ use std::time::Duration;
 use axum::serve::ListenerExt as _;
 use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Places, Selection};
-use switchboard_model::{Changes, Clock, UserId};
+use switchboard_model::{Changes, Clock, HubSpec, UserId};
 use switchboard_rest::Api;
 use switchboard_store::{Actor, Store};
 use tokio::net::TcpListener;
@@ -47,6 +47,7 @@ use crate::hub::{Hub, HubError};
 use crate::servers;
 use crate::state_dir::{Claim, StateDir, StateError};
 use crate::storage::{self, StorageError};
+use crate::traces;
 
 /// How long the link that is shown at the start is good.
 const SIGN_IN: Duration = Duration::from_secs(15 * 60);
@@ -168,7 +169,7 @@ impl App {
         let store = storage::open(spec, options.places.data, options.clock.clone()).await?;
         let administrator = storage::administrator(&store).await.map_err(StorageError::from)?.id;
         let gate = Arc::new(Approved::new(store.clone()));
-        let hub = hub(&store, &gate, &directory, &options.clock).await?;
+        let hub = hub(spec, &store, &gate, &directory, &options.clock).await?;
 
         let (publish, state) = watch::channel(loaded.clone());
         let watch = Watch::start(loader, loaded, move |update| apply(&publish, update))
@@ -301,6 +302,7 @@ impl App {
 
 /// The hub on its store, in which nothing starts that nobody approved.
 async fn hub(
+    spec: &HubSpec,
     store: &Store,
     gate: &Arc<Approved>,
     directory: &StateDir,
@@ -312,6 +314,7 @@ async fn hub(
         .guardian(servers::own_program(), servers::GUARDIAN)
         .state(directory.clone())
         .clock(clock.clone())
+        .traces(traces::collector(spec))
         .start()
         .await
 }

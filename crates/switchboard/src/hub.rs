@@ -42,12 +42,16 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::traces::Spans;
 pub use access::Tokens;
 pub use builder::{Builder, HubError};
 pub use call::{Arguments, Tool};
 
 /// How long records may take to be written at the end.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// How long the last spans may take to be sent.
+const LAST_SPANS: Duration = Duration::from_secs(5);
 
 /// A running hub. Cheap to clone; all clones are the same. It ends with [`Hub::shutdown`].
 #[derive(Clone)]
@@ -60,6 +64,7 @@ struct Inner {
     endpoint: Endpoint,
     store: Option<Store>,
     recorder: Option<Recorder>,
+    spans: Option<Spans>,
     desired: ArcSwap<Desired>,
     tasks: TaskTracker,
     /// What is kept of servers must be kept before they end.
@@ -152,6 +157,11 @@ impl Hub {
         self.0.recorder.as_ref()
     }
 
+    /// What became of the spans of calls, if a collector is given them.
+    pub fn spans(&self) -> Option<Arc<dyn switchboard_rest::port::Spans>> {
+        self.0.spans.clone().map(|spans| Arc::new(spans) as _)
+    }
+
     /// What is declared now.
     pub fn desired(&self) -> Arc<Desired> {
         self.0.desired.load_full()
@@ -168,6 +178,12 @@ impl Hub {
         self.0.upstreams.disconnect_all().await;
         self.0.tasks.close();
         self.0.tasks.wait().await;
+        if let Some(spans) = &self.0.spans {
+            let counters = spans.close(LAST_SPANS).await;
+            if counters.dropped > 0 {
+                tracing::warn!("{} spans of calls were lost", counters.dropped);
+            }
+        }
         if let Some(recorder) = &self.0.recorder {
             let counters = recorder.close(FAREWELL).await;
             if counters.dropped > 0 {

@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod servers;
 pub mod state_dir;
 pub mod storage;
+pub mod traces;
 
 pub use hub::Hub;
 pub use switchboard_core as core;

@@ -10,6 +10,7 @@
 
 pub mod clients;
 pub mod clock;
+pub mod collector;
 pub mod data;
 pub mod examples;
 pub mod fuzz;

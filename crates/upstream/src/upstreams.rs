@@ -22,6 +22,7 @@ use crate::context::Context;
 use crate::plan::{Action, plan};
 use crate::server::{Command, Server, Status};
 use crate::supervisor::Supervisor;
+use crate::transport::http;
 
 type Map = BTreeMap<ServerKey, Arc<Server>>;
 type Specs = BTreeMap<ServerKey, Arc<ServerSpec>>;
@@ -66,6 +67,12 @@ impl Upstreams {
             declared: Mutex::default(),
             tasks: TaskTracker::new(),
         }))
+    }
+
+    /// The HTTP client that servers are reached with: its certificates and proxies are for whatever
+    /// else the hub sends.
+    pub fn http(&self) -> Result<reqwest::Client, String> {
+        http::shared(&self.0.context)
     }
 
     /// Connects everything that is declared, side by side; returns when every start has begun.

@@ -82,6 +82,9 @@ fn hub(node: &Node, declared: &mut Declared, report: &mut Report) {
     if let Some(word) = fields.choice("master_key", &KEY_PLACES, report) {
         declared.master_key = Some((word.value, report.place(&word.span)));
     }
+    if let Some(text) = fields.some_text("traces", report) {
+        declared.traces = traces(&text, report).map(|url| (url, report.place(&text.span)));
+    }
     fields.finish(Unknown::Error, report);
 }
 
@@ -116,6 +119,16 @@ fn store(text: &Text, report: &mut Report) -> Option<StoreSpec> {
     let remedy = "Write \"sqlite\", \"sqlite:PATH\" or a postgres:// URL.";
     report.error(Code::BadValue, &text.span, message, remedy);
     None
+}
+
+fn traces(text: &Text, report: &mut Report) -> Option<SecretTemplate> {
+    if !["http://", "https://", "${"].iter().any(|start| text.value.starts_with(start)) {
+        let message = "`traces` is not the URL of a collector".to_owned();
+        let remedy = "Write where it takes OTLP over HTTP, such as \"http://127.0.0.1:4318\".";
+        report.error(Code::BadValue, &text.span, message, remedy);
+        return None;
+    }
+    draft::template(text, &Notation::Native, report).map(SecretTemplate::new)
 }
 
 /// Reads a map of servers into a scope.

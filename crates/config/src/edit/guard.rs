@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, MasterKeyPlace, Place, Problem, Rule, ServerKey, ServerName, ServerSpec,
-    Source, StoreSpec,
+    AgentId, AgentSpec, MasterKeyPlace, Place, Problem, Rule, SecretTemplate, ServerKey,
+    ServerName, ServerSpec, Source, StoreSpec,
 };
 
 use super::entry::plain;
@@ -30,6 +30,7 @@ pub(super) struct Facts {
     listen: Option<SocketAddr>,
     store: Option<StoreSpec>,
     master_key: Option<MasterKeyPlace>,
+    traces: Option<SecretTemplate>,
     internal: Option<Internal>,
 }
 
@@ -121,6 +122,7 @@ fn facts(dialect: Dialect, declared: &Declared) -> Facts {
         listen: declared.listen.as_ref().map(|(address, _)| *address),
         store: declared.store.as_ref().map(|(store, _)| store.clone()),
         master_key: declared.master_key.as_ref().map(|(place, _)| *place),
+        traces: declared.traces.as_ref().map(|(url, _)| url.clone()),
         internal: declared.internal.as_ref().map(|(internal, _)| internal.clone()),
     }
 }
@@ -154,6 +156,7 @@ fn difference(planned: &Facts, found: &Facts) -> Option<String> {
         (planned.listen == found.listen, "the hub's address would change"),
         (planned.store == found.store, "the hub's store would change"),
         (planned.master_key == found.master_key, "the place of the master key would change"),
+        (planned.traces == found.traces, "the collector of traces would change"),
         (planned.internal == found.internal, "the internal servers would change"),
     ];
     same.into_iter().find(|(same, _)| !same).map(|(_, what)| what.to_owned())

@@ -65,7 +65,7 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
     let server = |entry: Value| json!({ "servers": { "a": entry } });
     let good = [
         json!({}),
-        json!({ "$schema": "x", "hub": { "listen": "127.0.0.1:1", "store": "sqlite", "master_key": "keyring" } }),
+        json!({ "$schema": "x", "hub": { "listen": "127.0.0.1:1", "store": "sqlite", "master_key": "keyring", "traces": "http://127.0.0.1:4318" } }),
         server(json!({ "command": "x", "args": ["y"], "env": { "A": "b", "C": 1, "D": true } })),
         server(json!({ "url": "https://x.example", "transport": "sse", "headers": { "A": "b" } })),
         server(json!({ "url": "https://x.example", "auth": "oauth" })),

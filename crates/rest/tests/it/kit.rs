@@ -95,6 +95,7 @@ impl World {
             registry,
             router: Router::new(ports, Results::new(clock.clone(), Bounds::default()), [7; 32]),
             recorder: Some(recorder),
+            spans: None,
             hub: hub.clone(),
             clock: clock.clone(),
             end: end.clone(),

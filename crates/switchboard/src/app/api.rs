@@ -25,6 +25,7 @@ pub(crate) fn api(
         registry: hub.registry().clone(),
         router: hub.router().clone(),
         recorder: hub.recorder().cloned(),
+        spans: hub.spans(),
         hub: declarations,
         clock,
         end,

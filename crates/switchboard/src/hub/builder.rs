@@ -21,6 +21,7 @@ use super::record::Recording;
 use super::{Hub, Inner, Tokens, cache, house_key, offers};
 use crate::servers::{self, Making};
 use crate::state_dir::StateDir;
+use crate::traces::{Spans, Target, Traced};
 
 /// Why a hub did not start.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,7 @@ pub struct Builder {
     gate: Arc<dyn Gate>,
     surface: Surface,
     hosts: Vec<String>,
+    traces: Option<Target>,
 }
 
 impl Default for Builder {
@@ -57,6 +59,7 @@ impl Default for Builder {
             gate: Arc::new(Open),
             surface: Surface::mcp(),
             hosts: Vec::new(),
+            traces: None,
         }
     }
 }
@@ -111,6 +114,12 @@ impl Builder {
         self
     }
 
+    /// With a collector that every call is told as a span.
+    pub fn traces(mut self, collector: Option<Target>) -> Self {
+        self.traces = collector;
+        self
+    }
+
     /// Starts it, with nothing declared. Must be called inside a tokio runtime.
     pub async fn start(self) -> Result<Hub, HubError> {
         let key = key(self.store.as_ref()).await?;
@@ -127,7 +136,8 @@ impl Builder {
             Some(store) => Some(Recorder::start(store, RecorderOptions::default())?),
             None => None,
         };
-        let router = self.router(&upstreams, recorder.as_ref(), key);
+        let spans = self.traces.clone().and_then(|target| spans(target, &upstreams));
+        let router = self.router(&upstreams, recorder.as_ref(), spans.clone(), key);
         let auth = Arc::new(Tokens::new(self.store.as_ref()));
         let mut options = Options::new(registry.clone(), router.clone(), auth, key);
         (options.clock, options.surface, options.hosts) = (self.clock, self.surface, self.hosts);
@@ -149,6 +159,7 @@ impl Builder {
             endpoint,
             store: self.store,
             recorder,
+            spans,
             desired: ArcSwap::from_pointee(Desired::default()),
             tasks,
             keeping,
@@ -158,11 +169,20 @@ impl Builder {
         Ok(hub)
     }
 
-    fn router(&self, upstreams: &Upstreams, recorder: Option<&Recorder>, key: [u8; 32]) -> Router {
-        let record: Arc<dyn Record> = match recorder {
+    fn router(
+        &self,
+        upstreams: &Upstreams,
+        recorder: Option<&Recorder>,
+        spans: Option<Spans>,
+        key: [u8; 32],
+    ) -> Router {
+        let mut record: Arc<dyn Record> = match recorder {
             Some(recorder) => Arc::new(Recording::new(recorder.clone(), self.clock.clone())),
             None => Arc::new(RecordNothing),
         };
+        if let Some(spans) = spans {
+            record = Arc::new(Traced::new(spans, self.clock.clone(), record));
+        }
         let ports = Ports {
             hub: Some(Arc::new(House::new(upstreams.clone()))),
             record,
@@ -170,6 +190,17 @@ impl Builder {
             ..Ports::new(Arc::new(upstreams.clone()))
         };
         Router::new(ports, Results::new(self.clock.clone(), Bounds::default()), key)
+    }
+}
+
+/// A hub does without traces rather than not start.
+fn spans(target: Target, upstreams: &Upstreams) -> Option<Spans> {
+    match upstreams.http() {
+        Ok(client) => Some(Spans::start(target, client)),
+        Err(error) => {
+            tracing::warn!("there are no traces, as nothing can be sent over HTTP: {error}");
+            None
+        }
     }
 }
 

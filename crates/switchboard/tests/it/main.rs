@@ -30,4 +30,5 @@ mod rest;
 mod schema;
 mod secrets;
 mod servers;
+mod traces;
 mod up;

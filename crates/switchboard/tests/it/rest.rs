@@ -15,6 +15,8 @@ pub(crate) struct Rest {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 impl Hub {
@@ -35,7 +37,8 @@ impl Hub {
         stream.read_to_string(&mut text).unwrap();
         let status = text.split(' ').nth(1).unwrap().parse().unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        Rest { status, head: head.to_owned(), body: serde_json::from_str(body).unwrap_or_default() }
+        let (head, text) = (head.to_owned(), body.to_owned());
+        Rest { status, head, body: serde_json::from_str(&text).unwrap_or_default(), text }
     }
 }
 

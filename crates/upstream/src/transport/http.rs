@@ -21,7 +21,7 @@ use switchboard_wire::{Era, Message, Revision, header};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use client::Endpoint;
+pub(crate) use client::{Endpoint, shared};
 pub(crate) use stream::listen;
 
 use self::answer::Answer;

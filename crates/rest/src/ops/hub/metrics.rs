@@ -13,6 +13,7 @@ use switchboard_upstream::Status;
 
 use crate::answers::Guarded;
 use crate::api::Api;
+use crate::port::Spans;
 use crate::view::server::key_id;
 use crate::who::Caller;
 
@@ -75,15 +76,18 @@ fn hub(text: &mut Text, api: &Api) {
     let everything = api.registry().load().everything(&Surface::model());
     text.head("switchboard_tools", "gauge", "Tools on offer.");
     text.sample("switchboard_tools", &[], everything.count(Kind::Tools));
-    let Some(counters) = api.recorder().map(switchboard_store::Recorder::counters) else { return };
-    let records = [
-        ("switchboard_records_written_total", "counter", "Records in the store.", counters.written),
-        ("switchboard_records_dropped_total", "counter", "Records lost.", counters.dropped),
-        ("switchboard_records_queued", "gauge", "Records that wait.", counters.queued),
-    ];
-    for (name, kind, help, value) in records {
-        text.head(name, kind, help);
-        text.sample(name, &[], value);
+    if let Some(counters) = api.recorder().map(switchboard_store::Recorder::counters) {
+        let (written, dropped) = (counters.written, counters.dropped);
+        text.count("switchboard_records_written_total", "Records in the store.", written);
+        text.count("switchboard_records_dropped_total", "Records lost.", dropped);
+        text.head("switchboard_records_queued", "gauge", "Records that wait.");
+        text.sample("switchboard_records_queued", &[], counters.queued);
+    }
+    if let Some(counters) = api.spans().map(Spans::counters) {
+        text.count("switchboard_spans_sent_total", "Spans at the collector.", counters.sent);
+        text.count("switchboard_spans_dropped_total", "Spans lost.", counters.dropped);
+        text.head("switchboard_spans_queued", "gauge", "Spans that wait.");
+        text.sample("switchboard_spans_queued", &[], counters.queued);
     }
 }
 
@@ -94,6 +98,11 @@ struct Text(String);
 impl Text {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn count(&mut self, name: &str, help: &str, value: u64) {
+        self.head(name, "counter", help);
+        self.sample(name, &[], value);
     }
 
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {

@@ -47,8 +47,7 @@ impl Endpoint {
         declared: &[(String, Secret)],
         stored: &[(String, Secret)],
     ) -> Result<Self, ConnectError> {
-        let client = context.http.get_or_init(|| client(&context.env));
-        let client = client.clone().map_err(ConnectError::Client)?;
+        let client = shared(context).map_err(ConnectError::Client)?;
         let url = Url::parse(url.expose())
             .map_err(|error| ConnectError::Address(format!("the URL is not valid: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -66,6 +65,11 @@ impl Endpoint {
             if is_proxied(&context.env, &url) { None } else { Direct::new(&url, &headers) };
         Ok(Self { client, url, headers, direct, clock: context.clock.clone() })
     }
+}
+
+/// The one client, made when it is first needed.
+pub(crate) fn shared(context: &Context) -> Result<Client, String> {
+    context.http.get_or_init(|| client(&context.env)).clone()
 }
 
 fn client(env: &Lookup) -> Result<Client, String> {
