@@ -3,8 +3,9 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "it is test code, in which a broken assumption must stop the test"
+    reason = "it is test code: a broken assumption must stop the test, and what was proved is told"
 )]
 
 mod agents;
@@ -22,6 +23,7 @@ mod hub;
 mod import;
 mod internal;
 mod keyring;
+mod kill;
 mod orphans;
 mod parity;
 mod recovery;
@@ -30,5 +32,6 @@ mod rest;
 mod schema;
 mod secrets;
 mod servers;
+mod sqlite;
 mod traces;
 mod up;
