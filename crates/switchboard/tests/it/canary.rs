@@ -9,6 +9,7 @@ use switchboard_testkit::script::{Script, Scripted};
 use crate::context::Context;
 use crate::hub::{Hub, wait};
 use crate::rest::person;
+use crate::sqlite;
 
 /// Every kind of secret, each with its own bird.
 const BIRDS: [&str; 7] = [
@@ -105,9 +106,21 @@ fn no_secret_is_found_anywhere() {
         rows["items"].as_array().is_some_and(|rows| !rows.is_empty())
     });
     let mut said = heard("an answer", answers.as_bytes());
-    // While it runs, with the write-ahead log beside the database.
+    // While it runs, with the write-ahead log beside the database and a backup that somebody made.
+    let database = context.home().join(".local/share/switchboard/switchboard.db");
+    let backup = context.home().join("backup.db");
+    sqlite::back_up(&database, &backup);
+    assert!(sqlite::is_sound(&backup));
+    assert!(std::fs::read(&backup).unwrap().windows(6).any(|text| text == b"linear"));
     found(&context.home(), &mut said);
     hub.stop();
     found(&context.home(), &mut said);
     assert!(said.is_empty(), "{said:#?}");
+
+    // An edit of the file, which may hold what its owner wrote, leaves no copy of it.
+    context.ok(&["add", "extra", "true"]);
+    context.ok(&["remove", "extra"]);
+    found(&context.work(), &mut said);
+    let file = context.work().join("switchboard.toml");
+    assert_eq!(said, [format!("{} in {}", BIRDS[1], file.display())]);
 }
