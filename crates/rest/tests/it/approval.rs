@@ -5,8 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::World;
+use crate::kit::{Engine, World};
 use crate::matrix::CASES;
+
+suite! {
+    nothing_starts_without_an_administrator,
+    an_edit_takes_the_approval_away,
+}
 
 /// A command that leaves a mark and then serves.
 fn marking(mark: &Path) -> Value {
@@ -17,9 +22,8 @@ fn marking(mark: &Path) -> Value {
     json!({"command": "/bin/sh", "args": args})
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_starts_without_an_administrator() {
-    let world = World::start().await;
+async fn nothing_starts_without_an_administrator(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
     let mark = world.scratch.path().join("mark");
     let entry = marking(&mark);
@@ -76,9 +80,8 @@ async fn nothing_starts_without_an_administrator() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edit_takes_the_approval_away() {
-    let world = World::start().await;
+async fn an_edit_takes_the_approval_away(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
     let mark = world.scratch.path().join("mark");
     let entry = marking(&world.scratch.path().join("first"));

@@ -15,13 +15,43 @@ use switchboard_rest::{Api, Parts};
 use switchboard_store::{
     Actor, Address, KeySource, Options, Recorder, RecorderOptions, Role, Store, Subject,
 };
-use switchboard_testkit::{ManualClock, Scratch};
+use switchboard_testkit::{ManualClock, Postgres, Scratch};
 use switchboard_upstream::{Context, Instance, Upstreams};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use hub::{TestGate, TestHub};
+
+/// Runs every case on both engines: on SQLite each by itself, on PostgreSQL one after another.
+macro_rules! suite {
+    ($($case:ident,)*) => {
+        mod sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    super::$case(crate::kit::Engine::Sqlite).await;
+                }
+            )*
+        }
+
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn postgres() {
+            let server = switchboard_testkit::Postgres::start();
+            $(
+                eprintln!("{}", stringify!($case));
+                $case(crate::kit::Engine::Postgres(&server)).await;
+            )*
+        }
+    };
+}
+
+/// Which database a case runs on.
+#[derive(Clone, Copy)]
+pub(crate) enum Engine<'p> {
+    Sqlite,
+    Postgres(&'p Postgres),
+}
 
 /// What somebody sends to prove who they are.
 #[derive(Clone, Debug)]
@@ -54,17 +84,23 @@ pub(crate) struct World {
 
 impl World {
     /// With nothing in files.
-    pub(crate) async fn start() -> Self {
-        Self::with(|_| Vec::new()).await
+    pub(crate) async fn start(engine: Engine<'_>) -> Self {
+        Self::with(engine, |_| Vec::new()).await
     }
 
     /// With what a file declares, as text of our own file.
-    pub(crate) async fn with(files: impl FnOnce(&Scratch) -> Vec<String>) -> Self {
+    pub(crate) async fn with(
+        engine: Engine<'_>,
+        files: impl FnOnce(&Scratch) -> Vec<String>,
+    ) -> Self {
         let scratch = Scratch::new();
         let clock = Arc::new(ManualClock::new());
         clock.advance(Duration::from_secs(1_800_000_000));
         let store = Store::open(Options {
-            address: Address::Sqlite(scratch.path().join("store.db")),
+            address: match engine {
+                Engine::Sqlite => Address::Sqlite(scratch.path().join("store.db")),
+                Engine::Postgres(server) => Address::Postgres(Secret::new(server.database())),
+            },
             key: KeySource::File(scratch.path().join("master.key")),
             clock: clock.clone(),
         });

@@ -1,7 +1,8 @@
-//! The API over a real socket, on a real store, with real servers behind it.
+//! The API over a real socket, on real stores of both engines, with real servers behind it.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken assumption must stop the test")]
 
+#[macro_use]
 mod kit;
 
 mod approval;

@@ -7,7 +7,14 @@ use switchboard_model::{AgentId, AgentSpec, Scope, ServerKey};
 use switchboard_rest::{Access, ROUTES};
 use switchboard_store::{Actor, Role, Subject};
 
-use crate::kit::{World, global, user};
+use crate::kit::{Engine, World, global, user};
+
+suite! {
+    exactly_the_allowed_pass,
+    nothing_that_is_sent_breaks_a_route,
+    what_is_in_no_table_is_not_there,
+    faults_are_told_and_nothing_breaks,
+}
 
 /// A route, what is sent to it, and the answers to another member, to the member whose things they
 /// are, to the administrator, and to the member's agent.
@@ -122,15 +129,14 @@ fn row(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exactly_the_allowed_pass() {
+async fn exactly_the_allowed_pass(engine: Engine<'_>) {
     let cases: BTreeSet<_> =
         CASES.iter().map(|case| (case.method.to_owned(), row(case.path))).collect();
     let routes: BTreeSet<_> =
         ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
     assert_eq!(cases, routes, "every route has its row here");
 
-    let world = World::start().await;
+    let world = World::start(engine).await;
     let tokens = world.tokens.clone();
     let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
     let mut wrong = Vec::new();
@@ -172,9 +178,8 @@ fn documented(document: &Value, case: &Case, status: u16) -> bool {
     operation["responses"][status.to_string()].is_object()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_is_sent_breaks_a_route() {
-    let world = World::start().await;
+async fn nothing_that_is_sent_breaks_a_route(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
     let nested = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     let nul = "{\"name\": \"a\\u0000b\", \"id\": \"a\\u0000b\"}";
@@ -215,9 +220,8 @@ async fn nothing_that_is_sent_breaks_a_route() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_in_no_table_is_not_there() {
-    let world = World::start().await;
+async fn what_is_in_no_table_is_not_there(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     for path in ["/", "/api/v2/servers", "/api/v1", "/api/v1/nothing", "/api/v1/servers/x/y/z"] {
         assert_eq!(world.ada().get(path).await.status, 404, "{path}");
     }
@@ -264,9 +268,8 @@ impl World {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn faults_are_told_and_nothing_breaks() {
-    let world = World::start().await;
+async fn faults_are_told_and_nothing_breaks(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let ada = world.ada();
     let strange = ["/api/v1/servers/%00", "/api/v1/servers/%FF", "/api/v1/agents/..%2f..%2fetc"];
     for path in strange {

@@ -3,11 +3,17 @@
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::World;
+use crate::kit::{Engine, World};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn annabelle_fetches_her_tools() {
-    let world = World::start().await;
+suite! {
+    annabelle_fetches_her_tools,
+    spacebot_looks_at_its_servers_and_reconnects_one,
+    openassistant_adds_changes_and_removes,
+    nebo_adds_tests_and_reconnects,
+}
+
+async fn annabelle_fetches_her_tools(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let server = Scripted::http(&Script::new());
     let new = json!({"name": "posthog", "entry": {"url": server.url()}});
     world.bob().post("/api/v1/servers", new).await.expect(201);
@@ -22,9 +28,8 @@ async fn annabelle_fetches_her_tools() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn spacebot_looks_at_its_servers_and_reconnects_one() {
-    let world = World::start().await;
+async fn spacebot_looks_at_its_servers_and_reconnects_one(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
     for (name, url) in [("filesystem", server.url()), ("gone", "http://127.0.0.1:9/mcp")] {
         let new = json!({"name": name, "entry": {"url": url}});
@@ -51,9 +56,8 @@ async fn spacebot_looks_at_its_servers_and_reconnects_one() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn openassistant_adds_changes_and_removes() {
-    let world = World::start().await;
+async fn openassistant_adds_changes_and_removes(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
     let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
     let shared = json!({"name": "shared", "scope": "global", "entry": entry});
@@ -97,9 +101,8 @@ async fn openassistant_adds_changes_and_removes() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nebo_adds_tests_and_reconnects() {
-    let world = World::start().await;
+async fn nebo_adds_tests_and_reconnects(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
     let new = json!({"name": "My server", "serverType": "custom", "serverUrl": server.url(),
         "authType": "api_key", "apiKey": "canary-7", "transportType": "http"});

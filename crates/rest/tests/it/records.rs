@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 use switchboard_model::{Scope, ServerKey};
 use switchboard_store::NewEvent;
 
-use crate::kit::{Client, World, global, user};
+use crate::kit::{Client, Engine, World, global, user};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn members_see_only_what_they_did() {
-    let world = World::start().await;
+suite! {
+    how_much_is_kept_is_said_by_administrators,
+    members_see_only_what_they_did,
+    events_are_resumed_filtered_and_end_with_the_credential,
+}
+
+async fn members_see_only_what_they_did(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
     ada.post("/api/v1/agents", json!({"id": "hers"})).await.expect(201);
     bob.post("/api/v1/agents", json!({"id": "his"})).await.expect(201);
@@ -33,10 +38,9 @@ async fn members_see_only_what_they_did() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn how_much_is_kept_is_said_by_administrators() {
+async fn how_much_is_kept_is_said_by_administrators(engine: Engine<'_>) {
     const PATH: &str = "/api/v1/audit/retention";
-    let world = World::start().await;
+    let world = World::start(engine).await;
     let ada = world.ada();
     let first = ada.get(PATH).await;
     let etag = first.header("etag").to_owned();
@@ -109,9 +113,8 @@ fn event(kind: &str, whose: Option<&str>, server: Option<ServerKey>) -> NewEvent
     NewEvent { kind: kind.to_owned(), user: whose.map(user), server, payload: json!({"n": 1}) }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_are_resumed_filtered_and_end_with_the_credential() {
-    let world = World::start().await;
+async fn events_are_resumed_filtered_and_end_with_the_credential(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, events) = (world.bob(), world.store.events());
     let hers = ServerKey { scope: Scope::User(user("eve")), ..global("hers") };
     let mut live = Stream::open(&bob, "/api/v1/events").await;

@@ -4,14 +4,17 @@ use serde_json::json;
 use switchboard_store::NewEvent;
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::World;
+use crate::kit::{Engine, World};
 use crate::matrix::CASES;
+
+suite! {
+    no_answer_holds_a_secret,
+}
 
 const CANARY: &str = "c4n4ry-s3cret-v4lue";
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_answer_holds_a_secret() {
-    let world = World::start().await;
+async fn no_answer_holds_a_secret(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, server) = (world.ada(), Scripted::http(&Script::new()));
     let entry = json!({"url": server.url(), "headers": {"x-key": CANARY},
         "auth": {"type": "bearer", "token": CANARY}});

@@ -7,7 +7,17 @@ use switchboard_model::{HttpKind, HttpSpec, ServerName, ServerSpec, Template, Tr
 use switchboard_rest::port::Hub as _;
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::World;
+use crate::kit::{Engine, World};
+
+suite! {
+    an_entry_lives_and_is_used,
+    an_edit_is_for_what_was_read,
+    every_fault_of_an_entry_comes_back,
+    members_cannot_reach_the_hubs_environment,
+    the_catalog_and_clients_configurations_work,
+    what_files_declare_stays_theirs,
+    whoever_hangs_up_leaves_nothing_half_done,
+}
 
 /// A server that is switched off.
 pub(crate) fn off(name: &ServerName) -> ServerSpec {
@@ -17,9 +27,8 @@ pub(crate) fn off(name: &ServerName) -> ServerSpec {
     ServerSpec { enabled: false, ..spec }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_entry_lives_and_is_used() {
-    let world = World::start().await;
+async fn an_entry_lives_and_is_used(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
     let entry = json!({"url": server.url(), "headers": {"x-key": "canary-1"}});
     let new = json!({"name": "things", "entry": entry});
@@ -67,9 +76,8 @@ async fn an_entry_lives_and_is_used() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edit_is_for_what_was_read() {
-    let world = World::start().await;
+async fn an_edit_is_for_what_was_read(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let bob = world.bob();
     let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false, "headers": {"a": "1"}});
     let made = bob.post("/api/v1/servers", json!({"name": "one", "entry": entry})).await;
@@ -93,9 +101,8 @@ async fn an_edit_is_for_what_was_read() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_fault_of_an_entry_comes_back() {
-    let world = World::start().await;
+async fn every_fault_of_an_entry_comes_back(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let bob = world.bob();
     let entry = json!({"url": "not a url", "colour": "red", "timeout": "soon"});
     let answer = bob.post("/api/v1/servers", json!({"name": "bad", "entry": entry})).await;
@@ -113,9 +120,8 @@ async fn every_fault_of_an_entry_comes_back() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn members_cannot_reach_the_hubs_environment() {
-    let world = World::start().await;
+async fn members_cannot_reach_the_hubs_environment(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, ada) = (world.bob(), world.ada());
     let entries = [
         json!({"url": "http://127.0.0.1:9/${HUB_SECRET}"}),
@@ -142,9 +148,8 @@ async fn members_cannot_reach_the_hubs_environment() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_catalog_and_clients_configurations_work() {
-    let world = World::start().await;
+async fn the_catalog_and_clients_configurations_work(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
     let new = json!({"catalog": "notion", "apiKey": "ntn_canary"});
     let made = bob.post("/api/v1/servers", new).await.expect(201);
@@ -173,9 +178,8 @@ async fn the_catalog_and_clients_configurations_work() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_files_declare_stays_theirs() {
-    let world = World::with(|_| {
+async fn what_files_declare_stays_theirs(engine: Engine<'_>) {
+    let world = World::with(engine, |_| {
         let text = "[servers.filed]\nurl = \"http://127.0.0.1:9/mcp\"\nenabled = false\n\
                     [agents.clerk]\ndescription = \"of a file\"\n";
         vec![text.to_owned()]
@@ -211,9 +215,8 @@ async fn what_files_declare_stays_theirs() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_hangs_up_leaves_nothing_half_done() {
-    let world = World::start().await;
+async fn whoever_hangs_up_leaves_nothing_half_done(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let bob = world.bob();
     for n in 0..30u64 {
         let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});

@@ -3,7 +3,12 @@
 use serde_json::json;
 use std::time::Duration;
 
-use crate::kit::{Answer, Client, World};
+use crate::kit::{Answer, Client, Engine, World};
+
+suite! {
+    changes_need_more_than_a_cookie,
+    deleting_a_person_deletes_what_is_theirs,
+}
 
 /// What the browser sends back.
 fn cookie(answer: &Answer) -> String {
@@ -29,9 +34,8 @@ async fn signed_in(world: &World, user: &str) -> (Client, String) {
     (page, me["csrf"].as_str().unwrap().to_owned())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn changes_need_more_than_a_cookie() {
-    let world = World::start().await;
+async fn changes_need_more_than_a_cookie(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (page, csrf) = signed_in(&world, "bob").await;
     let (_, other) = signed_in(&world, "eve").await;
     let new = json!({"id": "mine"});
@@ -56,9 +60,10 @@ async fn changes_need_more_than_a_cookie() {
     world.stop().await;
 }
 
+/// Hashing takes its time, and the store's own tests keep passwords in both engines.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
-    let world = World::start().await;
+    let world = World::start(Engine::Sqlite).await;
     let (ada, bob, nobody) = (world.ada(), world.bob(), world.nobody());
     let short = json!({"password": "short"});
     assert_eq!(bob.put("/api/v1/users/bob/password", short).await.status, 409);
@@ -91,9 +96,8 @@ async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn deleting_a_person_deletes_what_is_theirs() {
-    let world = World::start().await;
+async fn deleting_a_person_deletes_what_is_theirs(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
     let (page, _) = signed_in(&world, "bob").await;
     let entry = json!({"url": "http://127.0.0.1:9/mcp"});

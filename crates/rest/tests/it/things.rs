@@ -2,11 +2,17 @@
 
 use serde_json::json;
 
-use crate::kit::World;
+use crate::kit::{Engine, World};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_request_with_the_same_key_is_done_once() {
-    let world = World::start().await;
+suite! {
+    the_same_request_with_the_same_key_is_done_once,
+    agents_are_made_changed_and_deleted_with_their_tokens,
+    lists_come_in_pages,
+    the_hub_tells_of_itself,
+}
+
+async fn the_same_request_with_the_same_key_is_done_once(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let bob = world.bob();
     let keyed = bob.header("idempotency-key", "k-1");
     let new = json!({"name": "ci"});
@@ -46,9 +52,8 @@ async fn the_same_request_with_the_same_key_is_done_once() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn agents_are_made_changed_and_deleted_with_their_tokens() {
-    let world = World::start().await;
+async fn agents_are_made_changed_and_deleted_with_their_tokens(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let (bob, ada) = (world.bob(), world.ada());
     let made = bob.post("/api/v1/agents", json!({"id": "cto", "servers": ["github"]})).await;
     assert_eq!(made.expect(201)["owner"], "bob");
@@ -78,9 +83,8 @@ async fn agents_are_made_changed_and_deleted_with_their_tokens() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lists_come_in_pages() {
-    let world = World::start().await;
+async fn lists_come_in_pages(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let bob = world.bob();
     for n in 0..5 {
         bob.post("/api/v1/agents", json!({"id": format!("a{n}")})).await.expect(201);
@@ -99,9 +103,8 @@ async fn lists_come_in_pages() {
     world.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_hub_tells_of_itself() {
-    let world = World::start().await;
+async fn the_hub_tells_of_itself(engine: Engine<'_>) {
+    let world = World::start(engine).await;
     let nobody = world.nobody();
     let document = nobody.get("/api/v1/openapi.json").await.expect(200);
     assert!(document["paths"]["/api/v1/servers/{id}"]["put"]["responses"]["412"].is_object());
