@@ -137,7 +137,7 @@ impl Channel {
             let text = "the session has not begun: send `initialize` first";
             return Err(Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None));
         }
-        let asker = Asker { who: self.session.who.clone(), view, speech };
+        let asker = Asker { who: self.session.who.clone(), view, speech, trace: None };
         let work = self.inner.serve(asker, listener, request, body, self.out.clone());
         self.go_on(request, work, listener.is_some());
         Ok(())

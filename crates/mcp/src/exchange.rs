@@ -11,8 +11,8 @@ use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
 use switchboard_wire::{
-    Era, Fault, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code, method,
-    write,
+    Era, Fault, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code, meta,
+    method, write,
 };
 
 use crate::endpoint::Inner;
@@ -105,7 +105,7 @@ impl Inner {
                 Err(reply) => Posted::Reply(reply),
                 Ok(speech) => {
                     let who = Arc::new(way.door.who(&way.principal));
-                    let asker = Asker { who, view: way.view, speech };
+                    let asker = Asker { who, view: way.view, speech, trace: trace(headers) };
                     if let Err(reply) = check_params(&asker, headers, request) {
                         return Posted::Reply(reply);
                     }
@@ -121,8 +121,8 @@ impl Inner {
             Ok(session) => session,
             Err(posted) => return *posted,
         };
-        let asker =
-            Asker { who: session.who.clone(), view: way.view, speech: Speech::Session(session) };
+        let (who, view, trace) = (session.who.clone(), way.view, trace(headers));
+        let asker = Asker { who, view, speech: Speech::Session(session), trace };
         let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
         self.serve(asker, None, request, body, out).into()
     }
@@ -182,6 +182,7 @@ impl Inner {
                         who: session.who.clone(),
                         view: way.view.clone(),
                         speech: Speech::Session(session.clone()),
+                        trace: trace(headers),
                     };
                     self.serve(asker, None, &request, body, out.clone())
                 }
@@ -273,6 +274,15 @@ pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
 }
 
 /// Whether the headers speak of a revision of the stateless era.
+/// More than any version of the header has; it is kept with the record of the call.
+const LONGEST_TRACE: usize = 128;
+
+/// The trace that whoever sent the request is in, as HTTP clients tell it.
+fn trace(headers: &HeaderMap) -> Option<Arc<str>> {
+    let trace = headers.get(meta::TRACEPARENT)?.to_str().ok()?;
+    (trace.len() <= LONGEST_TRACE).then(|| Arc::from(trace))
+}
+
 fn is_stateless(headers: &HeaderMap) -> bool {
     let version = headers.get(PROTOCOL_VERSION);
     let revision = version.and_then(|version| Revision::parse(version.to_str().ok()?));

@@ -26,6 +26,8 @@ pub(crate) struct Asker {
     pub(crate) who: Arc<Who>,
     pub(crate) view: Arc<View>,
     pub(crate) speech: Speech,
+    /// The trace that the request's header names, for a call whose params name none.
+    pub(crate) trace: Option<Arc<str>>,
 }
 
 impl Asker {
@@ -81,6 +83,7 @@ impl Running {
         };
         let caller = Caller { port: Some(port.clone()), inputs };
         let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
+        let around = asker.trace.clone();
         let future = Box::pin(async move {
             let trace = peek::trace(params.as_json());
             let request = Request {
@@ -89,7 +92,7 @@ impl Running {
                 origin: CallOrigin::Mcp,
                 method,
                 params: params.as_json(),
-                trace: trace.as_deref(),
+                trace: trace.as_deref().or(around.as_deref()),
             };
             router.call(&request, &caller).await
         });

@@ -20,6 +20,8 @@ pub(crate) struct Client {
     path: String,
     token: String,
     manner: Manner,
+    /// A header of its own.
+    extra: String,
 }
 
 #[derive(Clone)]
@@ -37,7 +39,7 @@ impl Client {
     /// One of the stateless era.
     pub(crate) fn stateless(hub: &Hub, path: &str, token: &str) -> Self {
         let (address, path, token) = (hub.address.clone(), path.to_owned(), token.to_owned());
-        Self { address, path, token, manner: Manner::Stateless }
+        Self { address, path, token, manner: Manner::Stateless, extra: String::new() }
     }
 
     /// One of the session era, whose session has begun.
@@ -55,6 +57,11 @@ impl Client {
         let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         assert!(client.whole(&client.head("POST", ""), note).starts_with("HTTP/1.1 202 "));
         client
+    }
+
+    /// The same, with a header that every request carries.
+    pub(crate) fn with_header(&self, name: &str, value: &str) -> Self {
+        Self { extra: format!("{name}: {value}\r\n"), ..self.clone() }
     }
 
     /// The message that answers a request.
@@ -137,8 +144,8 @@ impl Client {
         format!(
             "{method} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-             {session}{more}",
-            self.path, self.address, self.token,
+             {session}{more}{}",
+            self.path, self.address, self.token, self.extra,
         )
     }
 

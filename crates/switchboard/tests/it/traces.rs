@@ -13,6 +13,8 @@ use crate::rest::person;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 /// One that whoever began it does not want kept.
 const UNWANTED: &str = "0af7651916cd43dd8448eb211c80319c";
+/// One that a header names.
+const AROUND: &str = "b7ad6b7169203331d4c1b6a6c0e5d0aa";
 const PARENT: &str = "00f067aa0ba902b7";
 const CANARY: &str = "canary-in-an-argument";
 
@@ -37,6 +39,25 @@ fn named<'s>(spans: &'s [Taken], name: &str) -> &'s Taken {
     spans.iter().find(|taken| taken.span["name"] == name).unwrap_or_else(|| panic!("{spans:#?}"))
 }
 
+/// A span that tells of one good call of `echo`, by whom and through which door.
+fn check(taken: &Taken, origin: &str, agent: Option<&str>) {
+    assert_eq!(taken.span["name"], "tools/call echo");
+    assert!(taken.span["status"].is_null(), "{}", taken.span);
+    let fact = |key: &str| taken.attributes.get(key).map(String::as_str);
+    assert_eq!(fact("switchboard.server"), Some("a"));
+    assert_eq!(fact("gen_ai.tool.name"), Some("echo"));
+    assert_eq!(fact("mcp.method.name"), Some("tools/call"));
+    assert_eq!(fact("switchboard.origin"), Some(origin));
+    assert_eq!(fact("switchboard.agent"), agent);
+    assert_eq!(fact("switchboard.user"), Some("admin"));
+    assert_eq!(fact("switchboard.decision"), Some("allow"));
+    assert_eq!(fact("switchboard.outcome"), Some("done"));
+    for size in ["switchboard.request.size", "switchboard.response.size"] {
+        assert!(fact(size).unwrap().parse::<u64>().unwrap() > CANARY.len() as u64);
+    }
+    assert_eq!(taken.resource["service.name"], "hub-7");
+}
+
 #[test]
 fn calls_arrive_as_spans_of_their_trace() {
     let collector = Collector::start();
@@ -59,33 +80,30 @@ fn calls_arrive_as_spans_of_their_trace() {
     };
     call_in(TRACE, "01");
     call_in(UNWANTED, "00");
+    // As HTTP clients tell it.
+    let header = format!("00-{AROUND}-{PARENT}-01");
+    let params = json!({"name": "a__echo", "arguments": {"text": CANARY}});
+    agent.with_header("traceparent", &header).ask("tools/call", params);
     assert_eq!(call(&hub, &admin, CANARY)["content"][0]["text"], CANARY);
-    wait("the calls are there", || collector.spans().len() >= 2);
+    wait("the calls are there", || collector.spans().len() >= 3);
     hub.stop();
 
     let spans = collector.spans();
-    assert_eq!(spans.len(), 2, "{spans:#?}");
+    assert_eq!(spans.len(), 3, "{spans:#?}");
     assert!(collector.faults().is_empty(), "{:?}", collector.faults());
-    let inside = spans.iter().find(|taken| taken.span["traceId"] == TRACE).unwrap();
-    let outside = spans.iter().find(|taken| taken.span["traceId"] != TRACE).unwrap();
-    assert_eq!(inside.span["parentSpanId"], PARENT);
+    let of = |trace: &str| spans.iter().find(|taken| taken.span["traceId"] == trace).unwrap();
+    let (inside, around) = (of(TRACE), of(AROUND));
+    let known = [TRACE, AROUND].map(Value::from);
+    let outside = spans.iter().find(|taken| !known.contains(&taken.span["traceId"])).unwrap();
+    assert_eq!(
+        (&inside.span["parentSpanId"], &around.span["parentSpanId"]),
+        (&json!(PARENT), &json!(PARENT))
+    );
     assert!(outside.span["parentSpanId"].is_null());
-    for (taken, origin, agent) in [(inside, "mcp", Some("cto")), (outside, "rest", None)] {
-        assert_eq!(taken.span["name"], "tools/call echo");
-        assert!(taken.span["status"].is_null(), "{}", taken.span);
-        let fact = |key: &str| taken.attributes.get(key).map(String::as_str);
-        assert_eq!(fact("switchboard.server"), Some("a"));
-        assert_eq!(fact("gen_ai.tool.name"), Some("echo"));
-        assert_eq!(fact("mcp.method.name"), Some("tools/call"));
-        assert_eq!(fact("switchboard.origin"), Some(origin));
-        assert_eq!(fact("switchboard.agent"), agent);
-        assert_eq!(fact("switchboard.user"), Some("admin"));
-        assert_eq!(fact("switchboard.decision"), Some("allow"));
-        assert_eq!(fact("switchboard.outcome"), Some("done"));
-        for size in ["switchboard.request.size", "switchboard.response.size"] {
-            assert!(fact(size).unwrap().parse::<u64>().unwrap() > CANARY.len() as u64);
-        }
-        assert_eq!(taken.resource["service.name"], "hub-7");
+    for (taken, origin, agent) in
+        [(inside, "mcp", Some("cto")), (around, "mcp", Some("cto")), (outside, "rest", None)]
+    {
+        check(taken, origin, agent);
     }
     assert!(!format!("{spans:?}").contains(CANARY));
     assert!(collector.requests().iter().all(|headers| headers["x-key"] == "a b"));
@@ -94,7 +112,7 @@ fn calls_arrive_as_spans_of_their_trace() {
     let rows = context.json(&["audit", "--action", "mcp_tool_call"]);
     let traces: Vec<&str> =
         rows["items"].as_array().unwrap().iter().filter_map(|row| row["trace"].as_str()).collect();
-    for taken in [inside, outside] {
+    for taken in [inside, around, outside] {
         let trace = taken.span["traceId"].as_str().unwrap();
         assert!(traces.iter().any(|row| row.contains(trace)), "{trace} is not in {traces:?}");
     }
