@@ -14,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::Problem;
 use crate::ops::people::attempts::Attempts;
+use crate::ops::people::refusals::Refusals;
 use crate::port::{Hub, Spans};
 use crate::{gate, ops};
 
@@ -46,14 +47,15 @@ pub struct Api(Arc<Inner>);
 struct Inner {
     parts: Parts,
     attempts: Attempts,
+    refusals: Refusals,
     tasks: TaskTracker,
 }
 
 impl Api {
     /// Of these parts.
     pub fn new(parts: Parts) -> Self {
-        let (attempts, tasks) = (Attempts::default(), TaskTracker::new());
-        Self(Arc::new(Inner { parts, attempts, tasks }))
+        let (attempts, refusals) = (Attempts::default(), Refusals::default());
+        Self(Arc::new(Inner { parts, attempts, refusals, tasks: TaskTracker::new() }))
     }
 
     /// Every route, behind the gate.
@@ -114,6 +116,11 @@ impl Api {
     /// Passwords that were wrong.
     pub(crate) fn attempts(&self) -> &Attempts {
         &self.0.attempts
+    }
+
+    /// Sign-ins that were refused.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.0.refusals
     }
 
     /// Makes what runs equal to what is declared, after a change of the store.

@@ -8,6 +8,7 @@ mod list;
 mod me;
 mod password;
 mod redeem;
+pub(crate) mod refusals;
 mod remove;
 mod sign_in;
 mod sign_out;

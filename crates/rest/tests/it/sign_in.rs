@@ -7,6 +7,7 @@ use crate::kit::{Answer, Client, Engine, World};
 
 suite! {
     changes_need_more_than_a_cookie,
+    refused_sign_ins_are_written_down_and_cannot_flood_the_log,
     deleting_a_person_deletes_what_is_theirs,
 }
 
@@ -93,6 +94,53 @@ async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
     let reset = json!({"password": null});
     assert_eq!(ada.put("/api/v1/users/bob/password", reset).await.status, 204);
     assert_eq!(page.get("/api/v1/me").await.status, 401);
+    world.stop().await;
+}
+
+async fn refused_sign_ins_are_written_down_and_cannot_flood_the_log(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (ada, nobody) = (world.ada(), world.nobody());
+    let refused = "/api/v1/audit?action=user.sign_in_refused";
+    // What is written behind an answer is waited for.
+    let until = async |path: &str, count: usize| {
+        for _ in 0..1000 {
+            let rows = ada.get(path).await.expect(200)["items"].as_array().unwrap().clone();
+            if rows.len() >= count {
+                return rows;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{count} refusals are never in the log");
+    };
+    let sign_in = async |user: &str| {
+        let body = json!({"user": user, "password": "canary of a password"});
+        nobody.post("/api/v1/sign-in", body).await.status
+    };
+    for (nth, status) in [401, 401, 401, 401, 401, 429, 429].into_iter().enumerate() {
+        assert_eq!(sign_in("bob").await, status, "{nth}");
+    }
+    for nth in 0..20 {
+        assert_eq!(sign_in(&format!("canary-{nth}")).await, 401);
+    }
+    assert_eq!(sign_in("not a name").await, 401);
+    assert_eq!(nobody.get("/sign-in?link=canary").await.status, 401);
+    let rows = until(refused, 10).await;
+    assert_eq!(rows.len(), 10, "{rows:?}");
+    let his = until(&format!("{refused}&user=bob"), 5).await;
+    assert_eq!(his.len(), 5, "{his:?}");
+    let (detail, outcome) = (&his[0]["detail"], &his[0]["outcome"]);
+    assert_eq!((detail, outcome), (&json!({"way": "password", "user": "bob"}), &json!("refused")));
+    // A member sees who tries to be them.
+    assert_eq!(world.bob().get(refused).await.expect(200)["items"].as_array().unwrap().len(), 5);
+    world.clock.advance(Duration::from_secs(61));
+    assert_eq!(sign_in("bob").await, 401);
+    assert_eq!(sign_in("canary").await, 401);
+    let rows = until(refused, 14).await;
+    let mut counts: Vec<_> =
+        rows.iter().filter_map(|row| row["detail"]["count"].as_u64()).collect();
+    counts.sort();
+    assert_eq!(counts, [2, 17], "{rows:?}");
+    assert!(!json!(rows).to_string().contains("canary"), "{rows:?}");
     world.stop().await;
 }
 

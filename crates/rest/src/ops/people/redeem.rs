@@ -7,7 +7,7 @@ use serde::Deserialize;
 use switchboard_model::Secret;
 use utoipa::IntoParams;
 
-use super::{SESSION, cookie};
+use super::{SESSION, cookie, refusals};
 use crate::answers::{BadQuery, Open};
 use crate::api::Api;
 use crate::error::{Details, Problem, Result};
@@ -47,6 +47,7 @@ pub(super) async fn redeem(
     }
     let session = api.store().sign_in().redeem(&Secret::new(link), SESSION).await?;
     let session = session.ok_or_else(|| {
+        refusals::note(&api, "link", None);
         let text = "this link is used up, or too old";
         Problem::new(StatusCode::UNAUTHORIZED, "link_over", text)
             .remedy("Ask an administrator for a new one.")

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 use switchboard_model::{Secret, UserId};
 use utoipa::ToSchema;
 
-use super::{SESSION, cookie};
+use super::{SESSION, cookie, refusals};
 use crate::answers::{BadBody, Open};
 use crate::api::Api;
 use crate::error::{Details, Problem, Result};
 use crate::input::Body;
 use crate::view::time::time;
 use crate::view::user::UserView;
+
+/// How, for the audit log.
+const WAY: &str = "password";
 
 /// Who signs in.
 #[derive(Deserialize, ToSchema)]
@@ -55,9 +58,10 @@ pub(crate) struct SessionView {
     )
 )]
 pub(super) async fn sign_in(State(api): State<Api>, Body(given): Body<SignIn>) -> Result<Response> {
-    let id = UserId::parse(&given.user).map_err(|_| wrong())?;
+    let id = UserId::parse(&given.user).map_err(|_| wrong(&api, None))?;
     let (attempts, now) = (api.attempts(), api.clock().monotonic());
     if !attempts.may_try(&id, now) {
+        refusals::note(&api, WAY, Some(&id));
         let text = "too many passwords were wrong";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", text)
             .remedy("Wait a minute, or ask for a sign-in link.")
@@ -66,7 +70,7 @@ pub(super) async fn sign_in(State(api): State<Api>, Body(given): Body<SignIn>) -
     // Counted before it is known, so that many at once are not more than one after another.
     attempts.failed(&id, now);
     let user = api.store().users().check_password(&id, Secret::new(given.password)).await?;
-    let user = user.ok_or_else(wrong)?;
+    let user = user.ok_or_else(|| wrong(&api, Some(&id)))?;
     attempts.forget(&id);
     let session = api.store().sign_in().begin(&user.id, SESSION).await?;
     let view = SessionView {
@@ -77,7 +81,8 @@ pub(super) async fn sign_in(State(api): State<Api>, Body(given): Body<SignIn>) -
     Ok(([(header::SET_COOKIE, cookie(&session)?)], Json(view)).into_response())
 }
 
-fn wrong() -> Problem {
+fn wrong(api: &Api, tried: Option<&UserId>) -> Problem {
+    refusals::note(api, WAY, tried);
     let text = "nobody of that name has that password";
     Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", text)
 }
