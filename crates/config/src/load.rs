@@ -38,6 +38,8 @@ pub struct Loaded {
     pub manifests: Vec<LoadedFile>,
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
+    /// The names that only internal servers have, the hub's own among them.
+    pub reserved: BTreeSet<ServerName>,
 }
 
 /// A file that was found.
@@ -131,6 +133,7 @@ impl Loader {
         loaded.problems.extend(merged.problems);
         loaded.desired = Arc::new(merged.desired);
         loaded.origins = merged.origins;
+        loaded.reserved = merged.reserved;
         loaded
     }
 

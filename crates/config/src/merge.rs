@@ -41,6 +41,8 @@ pub struct Merged {
     pub origins: BTreeMap<ServerKey, Origin>,
     /// Conflicts and names that nobody knows.
     pub problems: Vec<Problem>,
+    /// The names that only internal servers have.
+    pub reserved: BTreeSet<ServerName>,
 }
 
 /// Merges files, in the order in which they count but with native ones before all others. `reserved`
@@ -83,7 +85,7 @@ pub fn merge_with(
     ordered.extend(manifests);
     merger.defaults(&ordered);
     merger.settings(&ordered);
-    merger.merged
+    Merged { reserved: merger.internal, ..merger.merged }
 }
 
 struct Merger {

@@ -1,11 +1,11 @@
 //! What the API needs of the hub around it: what is declared, and that it is made so. Only the port.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_core::port::BoxFuture;
-use switchboard_model::{Desired, Problem, ServerKey};
+use switchboard_model::{Desired, Problem, ServerKey, ServerName};
 use switchboard_store::ServerRow;
 
 /// The hub around the API.
@@ -29,6 +29,8 @@ pub struct Declared {
     pub shadowed: BTreeMap<ServerKey, Arc<ServerRow>>,
     /// What is wrong with the files.
     pub problems: Vec<Problem>,
+    /// The names that only internal servers have.
+    pub reserved: BTreeSet<ServerName>,
 }
 
 /// Where a server is declared.

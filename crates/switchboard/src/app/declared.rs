@@ -31,8 +31,8 @@ pub(super) fn merge(files: &Loaded, rows: &[Arc<ServerRow>], agents: &[Arc<Agent
     for agent in agents {
         desired.agents.entry(agent.id.clone()).or_insert_with(|| agent.spec.clone());
     }
-    let problems = files.problems.clone();
-    Declared { desired: Arc::new(desired), sources, shadowed, problems }
+    let (problems, reserved) = (files.problems.clone(), files.reserved.clone());
+    Declared { desired: Arc::new(desired), sources, shadowed, problems, reserved }
 }
 
 #[cfg(test)]

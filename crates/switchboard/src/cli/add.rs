@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,8 +11,10 @@ use serde_json::{Map, Value, json};
 use switchboard_config::edit::{self, Change};
 use switchboard_config::parse::{self, Context};
 use switchboard_config::syntax::Format;
-use switchboard_config::{Dialect, catalog};
-use switchboard_model::{AgentId, Auth, SecretTemplate, ServerName, ServerSpec, Transport};
+use switchboard_config::{Dialect, Loader, catalog};
+use switchboard_model::{
+    AgentId, Auth, SecretTemplate, ServerKey, ServerName, ServerSpec, SystemClock, Transport,
+};
 
 use super::out::{GOOD, Out};
 use super::{api, applied, diff};
@@ -89,6 +92,7 @@ impl Add {
             .iter()
             .map(|id| AgentId::parse(id).map_err(|why| anyhow::anyhow!("agent `{id}`: {why}")))
             .collect::<Result<_>>()?;
+        free(&spec.name)?;
         let path = self.file.clone().unwrap_or_else(|| super::selection(&[]).file_to_edit());
         let to_defaults = agents.is_empty();
         let literal = has_literal_secret(&spec);
@@ -187,6 +191,18 @@ impl Add {
         set("start", self.lazy.then(|| json!("lazy")));
         Ok(entry)
     }
+}
+
+/// An internal server's name is not to be had: the entry would be skipped.
+fn free(name: &ServerName) -> Result<()> {
+    let loaded = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load();
+    if !loaded.reserved.contains(name) {
+        return Ok(());
+    }
+    let origin = loaded.origins.get(&ServerKey::global(name.clone()));
+    let place = origin.map(|origin| format!(" ({})", origin.place.source.path().display()));
+    let place = place.unwrap_or_default();
+    bail!("`{name}` is the name of an internal server{place}; give it another name")
 }
 
 /// Somebody's own server. Whoever writes its command line here may start it anyway.

@@ -263,3 +263,37 @@ fn its_name_is_taken() {
     let now = connected(&context, &["a", "plain"]);
     assert_eq!(now[0]["tools"], now[1]["tools"], "the internal one runs");
 }
+
+#[test]
+fn nobody_adds_a_server_of_its_name() {
+    let context = Context::new().with("switchboard.toml", ASKED);
+    part(&context, "guardian", &Script::new(), json!({}));
+    context.ok(&["user", "add", "anna"]);
+    let entry = json!({"url": "http://127.0.0.1:9/mcp"});
+    let refused = |name: &str, words: &str, who: &[&str]| {
+        let add = ["add", name, "--url", "http://127.0.0.1:9/mcp"];
+        let ran = context.run(&[&add, who].concat());
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.err.contains("is the name of an internal server"), "{ran:?}");
+        assert!(ran.err.contains(words), "{ran:?}");
+    };
+    let manifest = beside(&context, "guardian").join("package.json");
+    refused("guardian", manifest.to_str().unwrap(), &[]);
+    refused("switchboard", "", &[]);
+    refused("guardian", "", &["--user", "anna"]);
+    let hub = Hub::start(&context);
+    refused("guardian", manifest.to_str().unwrap(), &[]);
+    refused("guardian", "", &["--user", "anna"]);
+    let admin = crate::rest::person(&context, "admin");
+    for scope in ["global", "user"] {
+        let new = json!({"name": "guardian", "scope": scope, "entry": entry});
+        let made = hub.rest("POST", "/api/v1/servers", &admin, Some(&new));
+        assert_eq!(
+            (made.status, &made.body["code"]),
+            (409, &json!("reserved_name")),
+            "{}",
+            made.body
+        );
+    }
+    assert_eq!(context.read("switchboard.toml"), ASKED);
+}

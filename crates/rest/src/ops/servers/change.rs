@@ -76,9 +76,14 @@ fn owner(api: &Api, caller: &Caller, owner: Option<&str>) -> Result<UserId> {
     user.ok_or_else(|| Problem::invalid(format!("there is no user `{id}`")))
 }
 
-/// Whether a name is free: neither a file nor the store has it.
+/// Whether a name is free: no internal server has it, whoever's the new one is, and neither a file nor
+/// the store.
 pub(crate) fn free(api: &Api, key: &ServerKey) -> Result<()> {
     let declared = api.hub().declared();
+    if declared.reserved.contains(&key.name) {
+        let text = format!("`{}` is the name of an internal server", key.name);
+        return Err(Problem::conflict("reserved_name", text).remedy("Give it another name."));
+    }
     if let Some(found) = by_key(&declared, key) {
         // Where a file declares it, the problem names the file.
         found.row()?;

@@ -9,7 +9,9 @@ use switchboard_config::{Dialect, parse};
 use switchboard_core::port::BoxFuture;
 use switchboard_core::registry::Offer;
 use switchboard_core::{Audience, Registry};
-use switchboard_model::{AgentSpec, Desired, EventKind, Scope, ServerKey, ServerSpec, Transport};
+use switchboard_model::{
+    AgentSpec, Desired, EventKind, Scope, ServerKey, ServerName, ServerSpec, Transport,
+};
 use switchboard_rest::port::{Declared, Hub, Source};
 use switchboard_store::{Error, ServerRow, Store, command_hash};
 use switchboard_upstream::{Gate, Upstreams};
@@ -109,8 +111,9 @@ impl TestHub {
             let spec: AgentSpec = agent.spec.clone();
             desired.agents.entry(agent.id.clone()).or_insert(spec);
         }
+        let reserved = BTreeSet::from([ServerName::parse("switchboard").unwrap()]);
         let problems = Vec::new();
-        Declared { desired: Arc::new(desired), sources, shadowed, problems }
+        Declared { desired: Arc::new(desired), sources, shadowed, problems, reserved }
     }
 
     /// What connections offer is on offer.
