@@ -1,21 +1,21 @@
 //! Requests that must not be done twice: the first claims a key, the same again gets the first
-//! one's answer. Answers are sealed, since one may hold a new token.
+//! one's answer. Answers are sealed, since one may hold a new token. Who is doing it holds a lease, so that a
+//! request whose doer died may be tried again.
 
 use std::time::Duration;
 
-use crate::db::sql;
+use crate::db::{Row, Tx, sql};
 use crate::error::Result;
+use crate::leases::{self, Lease};
 use crate::store::Store;
 use crate::{random, sealed};
 
 /// What becomes of a request with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the first: do it, then call `finish`, or `abandon` if nothing was done.
-    First {
-        /// For `finish` and `abandon`.
-        id: String,
-    },
+    /// It is the first, or whoever was first is gone: do it, and call `renew` now and then meanwhile; then
+    /// `finish`, or `abandon` if nothing was done.
+    First(Held),
     /// It was done: answer the same.
     Done(Replay),
     /// It is being done.
@@ -23,6 +23,16 @@ pub enum Claim {
     /// The same key came with another request.
     Other,
 }
+
+/// A key that is held by whoever does the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    id: String,
+    lease: Lease,
+}
+
+/// How long a key is held without being renewed: so long after a crash it can be tried again.
+const HELD: Duration = Duration::from_secs(20);
 
 /// What a request was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,47 +62,87 @@ impl Idempotency<'_> {
         let mut tx = self.0.db().begin().await?;
         let query = sql("DELETE FROM idempotency WHERE expires_at <= $1 RETURNING id");
         for row in query.bind(now).all(&mut tx).await? {
-            self.0.vault().forget(&mut tx, "idempotency", &row.text("id")?).await?;
+            let over = row.text("id")?;
+            self.0.vault().forget(&mut tx, "idempotency", &over).await?;
+            leases::forget(&mut tx, &name(&over)).await?;
         }
         let query =
             sql("INSERT INTO idempotency (id, request_hash, expires_at) VALUES ($1, $2, $3)
              ON CONFLICT (id) DO NOTHING");
         let first = query.bind(&id).bind(&hash).bind(now + lasting).run(&mut tx).await? == 1;
-        let claim = if first {
-            Claim::First { id }
-        } else {
-            let query = sql("SELECT request_hash, status FROM idempotency WHERE id = $1");
-            let row = query.bind(&id).one(&mut tx).await?;
-            let response = self.0.vault().get(&mut tx, sealed::response(&id)).await?;
-            match (row.hash("request_hash")? == hash, row.get::<Option<i64>>("status")?, response) {
-                (false, ..) => Claim::Other,
-                (true, Some(status), Some(body)) => Claim::Done(Replay {
-                    status: u16::try_from(status).unwrap_or(500),
-                    body: body.to_vec(),
-                }),
-                (true, ..) => Claim::UnderWay,
-            }
+        let claim = match first {
+            true => self.hold(&mut tx, &id).await?,
+            false => self.again(&mut tx, &id, hash).await?,
         };
         tx.commit().await?;
         Ok(claim)
     }
 
-    /// Keeps the answer.
-    pub async fn finish(self, id: &str, answer: &Replay) -> Result<()> {
+    /// It is still being done; false if somebody else does it by now, since this came too late.
+    pub async fn renew(self, held: &Held) -> Result<bool> {
         let mut tx = self.0.db().begin().await?;
-        let query = sql("UPDATE idempotency SET status = $2 WHERE id = $1");
-        query.bind(id).bind(i64::from(answer.status)).run(&mut tx).await?;
-        self.0.vault().put(&mut tx, sealed::response(id), &answer.body).await?;
+        let renewed = leases::renew(&mut tx, &held.lease, self.0.now() + HELD).await?;
+        tx.commit().await?;
+        Ok(renewed)
+    }
+
+    /// Keeps the answer, unless somebody else does the request by now.
+    pub async fn finish(self, held: &Held, answer: &Replay) -> Result<()> {
+        let mut tx = self.0.db().begin().await?;
+        lock(&mut tx, &held.id).await?;
+        if leases::give_back(&mut tx, &held.lease).await? {
+            let query = sql("UPDATE idempotency SET status = $2 WHERE id = $1");
+            query.bind(&held.id).bind(i64::from(answer.status)).run(&mut tx).await?;
+            self.0.vault().put(&mut tx, sealed::response(&held.id), &answer.body).await?;
+        }
         tx.commit().await
     }
 
     /// Nothing was done: the same request may come again.
-    pub async fn abandon(self, id: &str) -> Result<()> {
+    pub async fn abandon(self, held: &Held) -> Result<()> {
         let mut tx = self.0.db().begin().await?;
-        sql("DELETE FROM idempotency WHERE id = $1").bind(id).run(&mut tx).await?;
-        self.0.vault().forget(&mut tx, "idempotency", id).await?;
+        lock(&mut tx, &held.id).await?;
+        if leases::give_back(&mut tx, &held.lease).await? {
+            let query = sql("DELETE FROM idempotency WHERE id = $1").bind(&held.id);
+            query.run(&mut tx).await?;
+            self.0.vault().forget(&mut tx, "idempotency", &held.id).await?;
+        }
         tx.commit().await
     }
+
+    /// The key is known: what became of its request.
+    async fn again(self, tx: &mut Tx, id: &str, hash: [u8; 32]) -> Result<Claim> {
+        // Gone in this moment: nothing was done, and whoever asks again is the first.
+        let Some(row) = lock(tx, id).await? else { return Ok(Claim::UnderWay) };
+        let response = self.0.vault().get(tx, sealed::response(id)).await?;
+        match (row.hash("request_hash")? == hash, row.get::<Option<i64>>("status")?, response) {
+            (false, ..) => Ok(Claim::Other),
+            (true, Some(status), Some(body)) => Ok(Claim::Done(Replay {
+                status: u16::try_from(status).unwrap_or(500),
+                body: body.to_vec(),
+            })),
+            (true, ..) => self.hold(tx, id).await,
+        }
+    }
+
+    async fn hold(self, tx: &mut Tx, id: &str) -> Result<Claim> {
+        let now = self.0.now();
+        let lease = leases::take(tx, &name(id), now, now + HELD).await?;
+        Ok(lease.map_or(Claim::UnderWay, |lease| Claim::First(Held { id: id.to_owned(), lease })))
+    }
+}
+
+/// Whoever looks at a key or changes it takes turns: what was found is so until the transaction ends. The
+/// lease comes after it, always.
+async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Row>> {
+    let query = sql("UPDATE idempotency SET expires_at = expires_at WHERE id = $1
+         RETURNING request_hash, status");
+    query.bind(id).optional(tx).await
+}
+
+/// The lease of a key.
+fn name(id: &str) -> String {
+    format!("idempotency {id}")
 }
 
 /// The two together, of one length and with nothing readable in it.

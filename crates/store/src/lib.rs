@@ -47,7 +47,7 @@ pub use db::{Address, Engine};
 pub use definitions::{Definition, Definitions, Observation, Observed, Seen};
 pub use error::{Error, Result};
 pub use events::{Events, NewEvent, StoredEvent};
-pub use idempotency::{Claim, Idempotency, Replay};
+pub use idempotency::{Claim, Held, Idempotency, Replay};
 pub use key::{parse_key, write_key};
 pub use leases::{Lease, Leases};
 pub use recorder::{Counters, Recorder, RecorderOptions};

@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
-use switchboard_store::{Claim, Replay};
+use switchboard_store::{Claim, Held, Replay};
 
 use crate::api::Api;
 use crate::error::{Problem, Result};
@@ -19,6 +19,8 @@ use crate::who::Caller;
 pub(super) const KEY: &str = "idempotency-key";
 /// How long an answer is remembered.
 const LASTING: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often the key of a request that takes long is held for longer.
+const RENEW: Duration = Duration::from_secs(5);
 const MAX_KEY: usize = 200;
 const BROKEN: &str = "the hub could not do it; its log says why";
 
@@ -69,8 +71,8 @@ async fn claimed(
     next: Next,
 ) -> Result<Response> {
     let keys = api.store().idempotency();
-    let id = match keys.claim(&principal, &key, &asked, LASTING).await? {
-        Claim::First { id } => id,
+    let held = match keys.claim(&principal, &key, &asked, LASTING).await? {
+        Claim::First(held) => held,
         Claim::Done(replay) => return Ok(answer(&replay)),
         Claim::UnderWay => {
             let text = "a request with this key is being done";
@@ -81,16 +83,31 @@ async fn claimed(
             return Err(Problem::invalid(text).remedy("Use a new key for a new request."));
         }
     };
-    let response = next.run(request).await;
+    let response = renewed(&api, &held, next.run(request)).await;
     if !response.status().is_success() {
-        keys.abandon(&id).await?;
+        keys.abandon(&held).await?;
         return Ok(response);
     }
     let (head, body) = response.into_parts();
     let body = body.collect().await.map_err(|_| Problem::invalid("the answer broke"))?.to_bytes();
     let replay = Replay { status: head.status.as_u16(), body: body.to_vec() };
-    keys.finish(&id, &replay).await?;
+    keys.finish(&held, &replay).await?;
     Ok(Response::from_parts(head, Body::from(body)))
+}
+
+/// The key is held as long as the request is being done: whoever asks again is told so, and nobody has to
+/// wait for a hub that died.
+async fn renewed(api: &Api, held: &Held, work: impl Future<Output = Response>) -> Response {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            response = &mut work => return response,
+            () = tokio::time::sleep(RENEW) => {}
+        }
+        if let Err(error) = api.store().idempotency().renew(held).await {
+            tracing::warn!(%error, "the key of a request is not held for longer");
+        }
+    }
 }
 
 fn answer(replay: &Replay) -> Response {

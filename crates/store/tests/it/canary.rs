@@ -90,9 +90,9 @@ async fn plant(store: &Store, world: &World) -> (Vec<Secret>, String) {
     write!(said, "{:?}", store.approvals().get(&id).await.unwrap()).unwrap();
     let requests = store.idempotency();
     let claim = requests.claim("ada", CANARY, CANARY.as_bytes(), Duration::from_secs(60)).await;
-    let Ok(Claim::First { id }) = claim else { panic!("it is the first") };
+    let Ok(Claim::First(held)) = claim else { panic!("it is the first") };
     let answer = Replay { status: 201, body: CANARY.as_bytes().to_vec() };
-    requests.finish(&id, &answer).await.unwrap();
+    requests.finish(&held, &answer).await.unwrap();
 
     store
         .agents()

@@ -24,6 +24,7 @@ suite! {
     a_lease_has_one_holder_and_an_end,
     events_are_numbered_and_resumed,
     a_request_is_done_once,
+    a_request_whose_doer_died_is_tried_again,
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -268,17 +269,48 @@ async fn a_request_is_done_once(world: World) {
     let requests = store.idempotency();
     let claim =
         async |who: &str, body: &[u8]| requests.claim(who, "k1", body, MINUTE).await.unwrap();
-    let Claim::First { id } = claim("ada", b"create x").await else { panic!("it is the first") };
+    let first = async |who: &str, body: &[u8]| match claim(who, body).await {
+        Claim::First(held) => held,
+        other => panic!("it is not the first: {other:?}"),
+    };
+    let held = first("ada", b"create x").await;
     assert_eq!(claim("ada", b"create x").await, Claim::UnderWay);
     assert_eq!(claim("ada", b"create y").await, Claim::Other);
-    assert!(matches!(claim("bob", b"create x").await, Claim::First { .. }));
+    first("bob", b"create x").await;
     let answer = Replay { status: 201, body: b"{\"token\":\"swb_x\"}".to_vec() };
-    requests.finish(&id, &answer).await.unwrap();
+    requests.finish(&held, &answer).await.unwrap();
     assert_eq!(claim("ada", b"create x").await, Claim::Done(answer));
     world.clock.advance(2 * MINUTE);
-    let Claim::First { id } = claim("ada", b"create x").await else { panic!("it is forgotten") };
+    let held = first("ada", b"create x").await;
     assert_eq!(world.count("SELECT COUNT(*) FROM sealed WHERE owner = 'idempotency'").await, 0);
-    requests.abandon(&id).await.unwrap();
-    assert!(matches!(claim("ada", b"create z").await, Claim::First { .. }));
+    requests.abandon(&held).await.unwrap();
+    let held = first("ada", b"create z").await;
+    requests.abandon(&held).await.unwrap();
+    assert_eq!(world.count("SELECT COUNT(*) FROM leases").await, 0);
+    store.close().await.unwrap();
+}
+
+async fn a_request_whose_doer_died_is_tried_again(world: World) {
+    let store = world.open().await;
+    let requests = store.idempotency();
+    let claim = async || requests.claim("ada", "k1", b"create x", 60 * MINUTE).await.unwrap();
+    let Claim::First(dead) = claim().await else { panic!("it is the first") };
+    // As long as it is renewed, it is under way.
+    for _ in 0..10 {
+        world.clock.advance(Duration::from_secs(15));
+        assert_eq!(claim().await, Claim::UnderWay);
+        assert!(requests.renew(&dead).await.unwrap());
+    }
+    world.clock.advance(Duration::from_secs(21));
+    let Claim::First(second) = claim().await else { panic!("nobody does it") };
+    assert_eq!(claim().await, Claim::UnderWay, "one does it again, not two");
+    // Whoever was only slow comes too late to say anything.
+    assert!(!requests.renew(&dead).await.unwrap());
+    let answer = |status| Replay { status, body: b"{}".to_vec() };
+    requests.finish(&dead, &answer(201)).await.unwrap();
+    requests.abandon(&dead).await.unwrap();
+    assert_eq!(claim().await, Claim::UnderWay);
+    requests.finish(&second, &answer(200)).await.unwrap();
+    assert_eq!(claim().await, Claim::Done(answer(200)));
     store.close().await.unwrap();
 }

@@ -24,6 +24,7 @@ mod import;
 mod internal;
 mod keyring;
 mod kill;
+mod once;
 mod orphans;
 mod parity;
 mod recovery;
