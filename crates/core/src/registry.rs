@@ -27,14 +27,14 @@ pub use view::{Listed, View};
 /// How lists are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Entries on one page of a list. Many clients never ask for a second page, so this is large:
-    /// it only keeps an answer from growing without bound.
+    /// Entries on one page of a list. Many clients never ask for a second page, and the others have to read
+    /// the first one before they can, so this is large: it only keeps an answer from growing without bound.
     pub page: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { page: 10_000 }
+        Self { page: 25_000 }
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router as Axum;
+use axum::http::Request;
+use bytes::Bytes;
 use switchboard_core::port::Who;
 use switchboard_core::{Registry, Router, Surface};
 use switchboard_model::{Clock, ServerKey};
@@ -14,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticate;
 use crate::gate::Gate;
-use crate::http::{self, Channels};
+use crate::http::{self, Channels, Outgoing};
 use crate::listeners::Listeners;
 use crate::options::{Limits, Options};
 use crate::park::Parked;
@@ -85,6 +87,21 @@ impl Endpoint {
     /// transport `/sse` below each, and alone.
     pub fn router(&self) -> Axum {
         http::routes(&self.0)
+    }
+
+    /// Answers a request without a router in between; `Err` gives back one whose path is not among the
+    /// routes, or has to be decoded to tell.
+    pub async fn answer<B>(
+        &self,
+        request: Request<B>,
+    ) -> Result<axum::http::Response<Outgoing>, Request<B>>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+    {
+        match http::place(request.uri().path()) {
+            Some(place) => Ok(self.0.enter(place, request).await),
+            None => Err(request),
+        }
     }
 
     /// A server says that a resource of its changed: whoever subscribed to it is told. The URI is

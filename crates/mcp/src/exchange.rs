@@ -1,6 +1,7 @@
 //! What a POST says: of which era it is, whether its headers say the same, and what it leads to.
 //! Never answers a method: that is `serve`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
@@ -103,10 +104,10 @@ impl Inner {
         if meta.protocol_version.is_some() || is_stateless(headers) {
             return match stateless(&mirror(headers), request, &meta) {
                 Err(reply) => Posted::Reply(reply),
-                Ok(speech) => {
+                Ok((speech, subject)) => {
                     let who = Arc::new(way.door.who(&way.principal));
                     let asker = Asker { who, view: way.view, speech, trace: trace(headers) };
-                    if let Err(reply) = check_params(&asker, headers, request) {
+                    if let Err(reply) = check_params(&asker, headers, request, subject.as_deref()) {
                         return Posted::Reply(reply);
                     }
                     let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
@@ -289,18 +290,19 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     revision.is_some_and(|revision| revision.era() == Era::Stateless)
 }
 
-/// A request of the stateless era, whose headers say what it says.
-fn stateless(
+/// A request of the stateless era, whose headers say what it says; also what it is about.
+fn stateless<'a>(
     mirror: &Mirror<'_>,
-    request: &Request<'_>,
+    request: &Request<'a>,
     meta: &RequestMeta<'_>,
-) -> Result<Speech, Reply> {
+) -> Result<(Speech, Option<Cow<'a, str>>), Reply> {
     let (version, speech) = introduced(request, meta)?;
-    header::check(mirror, &request.method, &version, request.params).map_err(|mismatch| {
+    let checked = header::check(mirror, &request.method, &version, request.params);
+    let subject = checked.map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })?;
     supported(request, &version)?;
-    Ok(speech)
+    Ok((speech, subject))
 }
 
 /// What a request of the stateless era says of itself: its revision and its client.
@@ -342,13 +344,17 @@ pub(crate) fn supported(request: &Request<'_>, version: &str) -> Result<(), Repl
 }
 
 /// Whether the headers that mirror a tool's arguments say what the arguments say.
-fn check_params(asker: &Asker, headers: &HeaderMap, request: &Request<'_>) -> Result<(), Reply> {
+fn check_params(
+    asker: &Asker,
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    subject: Option<&str>,
+) -> Result<(), Reply> {
     if request.method != method::TOOLS_CALL {
         return Ok(());
     }
+    let Some(tool) = subject.and_then(|name| asker.view.tool(name)) else { return Ok(()) };
     let params = request.params.unwrap_or(Json::EMPTY);
-    let Some(name) = params.get("name").and_then(Json::string) else { return Ok(()) };
-    let Some(tool) = asker.view.tool(&name) else { return Ok(()) };
     let wanted = header::param_headers(tool.entry.input_schema()).unwrap_or_default();
     if wanted.is_empty() {
         return Ok(());

@@ -10,15 +10,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body as AxumBody;
-use axum::extract::{Path, Request};
+use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
-use axum::response::Response;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::routing::any;
+use bytes::Bytes;
 use switchboard_model::{AgentId, ServerName};
 use switchboard_wire::{code, header, sse, write};
 
-use self::body::{Events, Pieces};
+use self::body::Events;
+pub use self::body::Outgoing;
 pub(crate) use self::call::mirror;
 pub(crate) use self::legacy::Channels;
 use crate::auth::Principal;
@@ -41,6 +43,20 @@ enum Transport {
     Legacy,
 }
 
+/// Where a request came in; without a door it is a place that nobody has.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    door: Option<Door>,
+    transport: Transport,
+}
+
+pub(crate) type Response = axum::http::Response<Outgoing>;
+
+/// What is read of a request's body.
+pub(crate) trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
+
+impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
+
 /// The routes.
 pub(crate) fn routes(inner: &Arc<Inner>) -> Router {
     let mut router = Router::new();
@@ -50,38 +66,75 @@ pub(crate) fn routes(inner: &Arc<Inner>) -> Router {
             Transport::Streamable => &["/mcp"],
             Transport::Legacy => &["/mcp/sse", "/sse"],
         };
-        for place in own {
+        for path in own {
             let held = inner.clone();
-            let handler =
-                async move |request: Request| held.enter(Some(Door::Own), transport, request).await;
-            router = router.route(place, any(handler));
+            let handler = async move |request: Request<AxumBody>| {
+                let place = Place { door: Some(Door::Own), transport };
+                held.enter(place, request).await.map(AxumBody::new)
+            };
+            router = router.route(path, any(handler));
         }
         let held = inner.clone();
-        let handler = async move |Path(id): Path<String>, request: Request| {
-            held.enter(AgentId::parse(&id).ok().map(Door::Agent), transport, request).await
+        let handler = async move |Path(id): Path<String>, request: Request<AxumBody>| {
+            let place = Place { door: agent(&id), transport };
+            held.enter(place, request).await.map(AxumBody::new)
         };
         router = router.route(&format!("/mcp/agents/{{id}}{suffix}"), any(handler));
         let held = inner.clone();
-        let handler = async move |Path(name): Path<String>, request: Request| {
-            held.enter(ServerName::parse(&name).ok().map(Door::Server), transport, request).await
+        let handler = async move |Path(name): Path<String>, request: Request<AxumBody>| {
+            let place = Place { door: server(&name), transport };
+            held.enter(place, request).await.map(AxumBody::new)
         };
         router = router.route(&format!("/mcp/servers/{{name}}{suffix}"), any(handler));
     }
     router
 }
 
+/// Where a path leads, by the same rules as the routes; `None` if that is not here, or is written in a
+/// way that has to be decoded first.
+pub(crate) fn place(path: &str) -> Option<Place> {
+    let (path, transport) = match path.strip_suffix("/sse") {
+        Some(path) => (path, Transport::Legacy),
+        None => (path, Transport::Streamable),
+    };
+    let door = match path {
+        "/mcp" => Some(Door::Own),
+        "" if transport == Transport::Legacy => Some(Door::Own),
+        _ => {
+            let (kind, name) = path.strip_prefix("/mcp/")?.split_once('/')?;
+            if name.is_empty() || name.contains(['/', '%']) {
+                return None;
+            }
+            match kind {
+                "agents" => agent(name),
+                "servers" => server(name),
+                _ => return None,
+            }
+        }
+    };
+    Some(Place { door, transport })
+}
+
+fn agent(id: &str) -> Option<Door> {
+    AgentId::parse(id).ok().map(Door::Agent)
+}
+
+fn server(name: &str) -> Option<Door> {
+    ServerName::parse(name).ok().map(Door::Server)
+}
+
 impl Inner {
     /// One request. Whoever may not speak at all, or not here, learns nothing more.
-    async fn enter(
+    pub(crate) async fn enter(
         self: &Arc<Self>,
-        door: Option<Door>,
-        transport: Transport,
-        request: Request,
+        Place { door, transport }: Place,
+        request: Request<impl Incoming>,
     ) -> Response {
-        if let Err(refused) = self.gate.check(request.uri(), request.headers()) {
+        let (head, body) = request.into_parts();
+        if let Err(refused) = self.gate.check(&head.uri, &head.headers) {
             return refusal(&refused);
         }
-        let Some(principal) = gate::principal(&*self.auth, request.headers()) else {
+        let Some(principal) = gate::principal(&*self.auth, &head.headers) else {
             return unauthorized();
         };
         let now = self.registry.load();
@@ -91,12 +144,12 @@ impl Inner {
         });
         let Some((door, view)) = seen else { return plain(StatusCode::NOT_FOUND, "Not found") };
         let way = Way { door, principal, view };
-        match (request.method(), transport) {
-            (&Method::POST, Transport::Streamable) => self.post(way, request).await,
-            (&Method::GET, Transport::Streamable) => self.get(&way, &request),
-            (&Method::DELETE, Transport::Streamable) => self.delete(&way, &request),
-            (&Method::POST, Transport::Legacy) => self.legacy_post(way, request).await,
-            (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &request),
+        match (&head.method, transport) {
+            (&Method::POST, Transport::Streamable) => self.post(way, &head, body).await,
+            (&Method::GET, Transport::Streamable) => self.get(&way, &head),
+            (&Method::DELETE, Transport::Streamable) => self.delete(&way, &head),
+            (&Method::POST, Transport::Legacy) => self.legacy_post(way, &head, body).await,
+            (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &head),
             _ => {
                 let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
                 let allowed = match transport {
@@ -110,15 +163,15 @@ impl Inner {
     }
 
     /// The stream of what belongs to no call, or what is left of one that was lost.
-    fn get(self: &Arc<Self>, way: &Way, request: &Request) -> Response {
-        if let Err(refused) = gate::check_get(request.headers()) {
+    fn get(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
+        if let Err(refused) = gate::check_get(&head.headers) {
             return refusal(&refused);
         }
-        let session = match self.session(way, request.headers()) {
+        let session = match self.session(way, &head.headers) {
             Ok(session) => session,
             Err(response) => return *response,
         };
-        let last = request.headers().get(header::LAST_EVENT_ID);
+        let last = head.headers.get(header::LAST_EVENT_ID);
         let last = last.and_then(|id| EventId::parse(id.to_str().ok()?));
         let found = last.and_then(|last| {
             let stream = session.streams(|streams| streams.find(last))?;
@@ -142,8 +195,8 @@ impl Inner {
     }
 
     /// The end of a session.
-    fn delete(self: &Arc<Self>, way: &Way, request: &Request) -> Response {
-        match self.session(way, request.headers()) {
+    fn delete(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
+        match self.session(way, &head.headers) {
             Ok(session) => {
                 self.sessions.end(&session);
                 status(StatusCode::NO_CONTENT)
@@ -181,8 +234,8 @@ pub(crate) struct Way {
 /// An answer as JSON.
 fn json(reply: Reply) -> Response {
     let body = match reply.body {
-        Body::Whole(bytes) => AxumBody::from(bytes),
-        Body::Pieces(pieces) => Pieces::body(pieces),
+        Body::Whole(bytes) => Outgoing::whole(bytes),
+        Body::Pieces(pieces) => Outgoing::pieces(pieces),
     };
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::BAD_REQUEST);
@@ -191,7 +244,7 @@ fn json(reply: Reply) -> Response {
 }
 
 fn stream_response(events: Events) -> Response {
-    let mut response = Response::new(AxumBody::new(events));
+    let mut response = Response::new(Outgoing::events(events));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(sse::CONTENT_TYPE));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
@@ -200,13 +253,13 @@ fn stream_response(events: Events) -> Response {
 }
 
 fn status(status: StatusCode) -> Response {
-    let mut response = Response::new(AxumBody::empty());
+    let mut response = Response::new(Outgoing::empty());
     *response.status_mut() = status;
     response
 }
 
 fn plain(status: StatusCode, text: &'static str) -> Response {
-    let mut response = Response::new(AxumBody::from(text));
+    let mut response = Response::new(Outgoing::whole(Bytes::from_static(text.as_bytes())));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
@@ -231,3 +284,6 @@ fn unauthorized() -> Response {
     response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     response
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,4 +35,5 @@ mod watches;
 
 pub use auth::{Authenticate, Principal, Role};
 pub use endpoint::Endpoint;
+pub use http::Outgoing;
 pub use options::{Identity, Limits, Options};

@@ -11,7 +11,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use sha2::{Digest as _, Sha256};
 use switchboard_core::port::Who;
 use switchboard_wire::types::InputRequired;
-use switchboard_wire::{Edit, Era, IdBuf, Json, JsonBuf, code, method, rewrite, write};
+use switchboard_wire::{Edit, Era, IdBuf, Json, JsonBuf, code, method, peek, rewrite, write};
 
 use crate::endpoint::Inner;
 use crate::options::Limits;
@@ -102,7 +102,7 @@ impl Inner {
         start: impl FnOnce(&Asker, JsonBuf) -> Running,
     ) -> Begun {
         let state = match asker.era() {
-            Era::Stateless if asks_back(method) => params.as_json().get("requestState"),
+            Era::Stateless if asks_back(method) => peek::request_state(params.as_json()),
             _ => None,
         };
         let Some(state) = state.filter(|state| !state.is_null()) else {
@@ -143,7 +143,7 @@ impl Inner {
         method: &'static str,
         params: JsonBuf,
     ) -> Begun {
-        let answers = params.as_json().get("inputResponses").unwrap_or(Json::EMPTY);
+        let answers = peek::input_responses(params.as_json()).unwrap_or(Json::EMPTY);
         let mut left = Vec::new();
         for ask in row.asks {
             match answers.get(&ask.key).filter(|answer| answer.is_object()) {

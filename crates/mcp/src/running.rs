@@ -71,7 +71,7 @@ impl Running {
         };
         let speech = asker.speech.clone();
         let given = match (asker.era(), asking) {
-            (Era::Stateless, Asking::Allowed) => params.as_json().get("inputResponses"),
+            (Era::Stateless, Asking::Allowed) => peek::input_responses(params.as_json()),
             _ => None,
         };
         let given = given.map(|given| params.part(given));

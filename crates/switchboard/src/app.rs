@@ -7,6 +7,7 @@ mod declared;
 mod follow;
 mod health;
 mod host;
+mod listen;
 mod notes;
 mod offline;
 mod paper;
@@ -28,7 +29,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt as _;
 use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Places, Selection};
 use switchboard_model::{Changes, Clock, HubSpec, UserId};
@@ -246,8 +246,9 @@ impl App {
             .map_err(|source| StartError::Socket { path: socket, source })?;
         let page = health::router(self.state.clone(), self.hub.upstreams().clone());
         let page = page.merge(self.api.router());
-        let router = host::guarded(page, address).merge(self.hub.endpoint().router());
-        self.tasks.spawn(serve(listener, router, self.shutdown.clone()));
+        let endpoint = self.hub.endpoint().clone();
+        let page = host::guarded(page, address).merge(endpoint.router());
+        listen::serve(listener, endpoint, page, &self.tasks, &self.shutdown);
         Ok(())
     }
 
@@ -332,19 +333,6 @@ async fn bind(
         .map_err(|source| StartError::Listen { address, source })?;
     let address = listener.local_addr().unwrap_or(address);
     Ok((listener, address))
-}
-
-async fn serve(listener: TcpListener, router: axum::Router, shutdown: CancellationToken) {
-    let stopped = shutdown.cancelled_owned();
-    // Small answers must not wait for one another.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays slow");
-        }
-    });
-    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped).await {
-        tracing::error!(%error, "the HTTP surface ended");
-    }
 }
 
 /// The one way in which a new state comes in, whatever it came from.

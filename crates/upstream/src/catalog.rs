@@ -147,7 +147,7 @@ impl Reader<'_> {
             let params = self.peer.own(params.as_json());
             let headers = match self.peer.era() {
                 Era::Session => Headers::default(),
-                Era::Stateless => Headers::mirror(self.peer.revision, method, None, &[]),
+                Era::Stateless => Headers::mirror(self.peer.revision, method, None),
             };
             let answer = self.channel.ask(method, params.as_json(), headers, self.patience).await?;
             // A copy of its own size: the answer shares a buffer with whatever came with it.

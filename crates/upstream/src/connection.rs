@@ -138,13 +138,20 @@ impl Connection {
     fn headers(&self, name: &str, params: Option<Json<'_>>) -> Headers {
         match (self.peer.era(), self.channel.link()) {
             (Era::Stateless, Link::Http(_)) => {
+                let member = method::subject(name);
+                let subject = params.zip(member).and_then(|(of, member)| of.get(member)?.string());
                 let catalog = self.catalog.load();
-                let tool = match name {
-                    method::TOOLS_CALL => params.and_then(|params| params.get("name")?.string()),
-                    _ => None,
+                let mirrored = match (name, subject.as_deref()) {
+                    (method::TOOLS_CALL, Some(tool)) => catalog.mirrored(tool),
+                    _ => &[],
                 };
-                let mirrored = tool.as_deref().map_or(&[][..], |tool| catalog.mirrored(tool));
-                Headers::mirror(self.peer.revision, name, params, mirrored)
+                let headers = Headers::mirror(self.peer.revision, name, subject.as_deref());
+                match params {
+                    Some(params) if !mirrored.is_empty() => {
+                        headers.with_arguments(params, mirrored)
+                    }
+                    _ => headers,
+                }
             }
             _ => Headers::default(),
         }

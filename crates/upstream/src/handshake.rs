@@ -137,7 +137,7 @@ async fn ask_discover(
     patience: Patience,
 ) -> Result<DiscoverResult, CallError> {
     let params = stamped(Json::EMPTY, revision, &client_info(identity));
-    let headers = Headers::mirror(revision, method::DISCOVER, None, &[]);
+    let headers = Headers::mirror(revision, method::DISCOVER, None);
     let answer = channel.ask(method::DISCOVER, params.as_json(), headers, patience).await?;
     DiscoverResult::read(answer.as_json()).map_err(|error| CallError::Malformed(error.to_string()))
 }

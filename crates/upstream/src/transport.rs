@@ -12,7 +12,7 @@ use bytes::Bytes;
 use reqwest::header::{HeaderName, HeaderValue};
 use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::types::CallParams;
-use switchboard_wire::{Era, Json, JsonBuf, Revision, header, method};
+use switchboard_wire::{Era, Json, JsonBuf, Revision, header};
 use tokio::sync::mpsc;
 
 use crate::channel::{Channel, line};
@@ -118,33 +118,34 @@ pub(crate) struct Headers(pub(crate) Vec<(HeaderName, HeaderValue)>);
 
 impl Headers {
     /// The headers that mirror a stateless-era request.
-    pub(crate) fn mirror(
-        revision: Revision,
-        name: &str,
-        params: Option<Json<'_>>,
-        mirrored: &[header::ParamHeader],
-    ) -> Self {
+    pub(crate) fn mirror(revision: Revision, name: &str, subject: Option<&str>) -> Self {
         let mut headers = Self::default();
         let version = HeaderValue::from_static(revision.as_str());
         headers.0.push((PROTOCOL_VERSION, version));
         headers.set(METHOD, &header::encode(name));
-        let Some(member) = method::subject(name) else { return headers };
-        if let Some(subject) = params.and_then(|params| params.get(member)?.string()) {
-            headers.set(NAME, &header::encode(&subject));
-        }
-        if !mirrored.is_empty()
-            && let Some(Ok(call)) = params.map(CallParams::read)
-            && let Some(arguments) = call.arguments
-        {
-            for wanted in mirrored {
-                if let Some(value) = wanted.value(arguments)
-                    && let Ok(name) = HeaderName::from_bytes(wanted.header.as_bytes())
-                {
-                    headers.set(name, &header::encode(&value));
-                }
-            }
+        if let Some(subject) = subject {
+            headers.set(NAME, &header::encode(subject));
         }
         headers
+    }
+
+    /// And the arguments that the tool wants mirrored.
+    pub(crate) fn with_arguments(
+        mut self,
+        params: Json<'_>,
+        mirrored: &[header::ParamHeader],
+    ) -> Self {
+        let Ok(CallParams { arguments: Some(arguments), .. }) = CallParams::read(params) else {
+            return self;
+        };
+        for wanted in mirrored {
+            if let Some(value) = wanted.value(arguments)
+                && let Ok(name) = HeaderName::from_bytes(wanted.header.as_bytes())
+            {
+                self.set(name, &header::encode(&value));
+            }
+        }
+        self
     }
 
     pub(crate) fn has(&self, name: &HeaderName) -> bool {

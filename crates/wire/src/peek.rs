@@ -30,6 +30,18 @@ pub fn trace(params: Json<'_>) -> Option<Cow<'_, str>> {
     meta(mentions(params, &NAME)?)?.get(meta::TRACEPARENT)?.string()
 }
 
+/// What a client was given to come back with.
+pub fn request_state(params: Json<'_>) -> Option<Json<'_>> {
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("requestState"));
+    mentions(params, &NAME)?.get("requestState")
+}
+
+/// What a client answers to what a server asked.
+pub fn input_responses(params: Json<'_>) -> Option<Json<'_>> {
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("inputResponses"));
+    mentions(params, &NAME)?.get("inputResponses")
+}
+
 /// The id of the `subscriptions/listen` request that a message belongs to.
 pub fn subscription_id(params: Json<'_>) -> Option<Json<'_>> {
     meta(params)?.get(meta::SUBSCRIPTION_ID)
@@ -50,7 +62,9 @@ pub enum ResultType<'a> {
 
 /// What `result` is. A `resultType` that is no string is none of the known kinds.
 pub fn result_type(result: Json<'_>) -> ResultType<'_> {
-    let Some(kind) = result.get("resultType") else { return ResultType::Complete };
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
+    let kind = mentions(result, &NAME).and_then(|result| result.get("resultType"));
+    let Some(kind) = kind else { return ResultType::Complete };
     match kind.string() {
         Some(Cow::Borrowed("complete")) => ResultType::Complete,
         Some(Cow::Borrowed("input_required")) => ResultType::InputRequired,

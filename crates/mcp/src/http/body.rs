@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body as AxumBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use switchboard_wire::sse;
@@ -20,28 +19,65 @@ use crate::session::EventId;
 /// As much as is gathered into one write.
 const WRITE: usize = 64 * 1024;
 
-/// A few pieces, one after the other.
-pub(super) struct Pieces(std::array::IntoIter<Bytes, 3>);
+/// The body of an answer.
+#[must_use]
+pub struct Outgoing(Kind);
 
-impl Pieces {
-    pub(super) fn body(pieces: [Bytes; 3]) -> AxumBody {
-        AxumBody::new(Self(pieces.into_iter()))
+enum Kind {
+    /// What is left of a few pieces.
+    Pieces(std::array::IntoIter<Bytes, 3>),
+    Events(Box<Events>),
+}
+
+impl Outgoing {
+    pub(super) fn empty() -> Self {
+        Self::pieces(Default::default())
+    }
+
+    pub(super) fn whole(bytes: Bytes) -> Self {
+        Self::pieces([bytes, Bytes::new(), Bytes::new()])
+    }
+
+    pub(super) fn pieces(pieces: [Bytes; 3]) -> Self {
+        Self(Kind::Pieces(pieces.into_iter()))
+    }
+
+    pub(super) fn events(events: Events) -> Self {
+        Self(Kind::Events(Box::new(events)))
     }
 }
 
-impl Body for Pieces {
+impl Body for Outgoing {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.next().map(|piece| Ok(Frame::data(piece))))
+        match &mut self.0 {
+            Kind::Pieces(pieces) => Poll::Ready(
+                pieces.find(|piece| !piece.is_empty()).map(|piece| Ok(Frame::data(piece))),
+            ),
+            Kind::Events(events) => Pin::new(&mut **events).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Kind::Pieces(pieces) => pieces.as_slice().iter().all(Bytes::is_empty),
+            Kind::Events(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_slice().iter().map(|piece| piece.len() as u64).sum())
+        match &self.0 {
+            Kind::Pieces(pieces) => {
+                let lengths = pieces.as_slice().iter().map(|piece| piece.len() as u64);
+                SizeHint::with_exact(lengths.sum())
+            }
+            Kind::Events(_) => SizeHint::default(),
+        }
     }
 }
 

@@ -6,17 +6,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::response::Response;
 use bytes::Bytes;
 use switchboard_wire::{Revision, sse};
 use tokio::time::sleep;
 
 use super::body::Events;
 use super::{
-    METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, Way, error, json, read, refusal, status,
-    stream_response,
+    Incoming, METHOD, NAME, PROTOCOL_VERSION, Response, SESSION_ID, Way, error, json, read,
+    refusal, status, stream_response,
 };
 use crate::endpoint::Inner;
 use crate::exchange::{Exchange, Posted};
@@ -39,11 +38,15 @@ enum First {
 }
 
 impl Inner {
-    pub(super) async fn post(self: &Arc<Self>, way: Way, request: Request) -> Response {
-        if let Err(refused) = gate::check_post(request.headers()) {
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        way: Way,
+        head: &Parts,
+        body: impl Incoming,
+    ) -> Response {
+        if let Err(refused) = gate::check_post(&head.headers) {
             return refusal(&refused);
         }
-        let (head, body) = request.into_parts();
         let body = match read::whole(body, &self.limits).await {
             Ok(body) => body,
             Err(refused) => return refusal(&refused),

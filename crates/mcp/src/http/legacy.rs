@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::request::Parts;
 use switchboard_wire::{code, sse};
 
 use super::body::Events;
-use super::{Way, error, read, refusal, status, stream_response};
+use super::{Incoming, Response, Way, error, read, refusal, status, stream_response};
 use crate::channel::{Channel, Eras};
 use crate::endpoint::Inner;
 use crate::gate;
@@ -57,8 +56,8 @@ impl Channels {
 
 impl Inner {
     /// Opens the stream, which begins with where to post.
-    pub(super) fn legacy_get(self: &Arc<Self>, way: &Way, request: &Request) -> Response {
-        if let Err(refused) = gate::check_get(request.headers()) {
+    pub(super) fn legacy_get(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
+        if let Err(refused) = gate::check_get(&head.headers) {
             return refusal(&refused);
         }
         let Ok(session) = self.sessions.open(&way.principal, &way.door, None) else {
@@ -68,7 +67,7 @@ impl Inner {
         let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
         let channel = Channel::new(self.clone(), session.clone(), out.clone(), Eras::Session);
         self.channels.insert(session.id.clone(), Arc::new(channel));
-        let place = format!("{}?sessionId={}", request.uri().path(), session.id);
+        let place = format!("{}?sessionId={}", head.uri.path(), session.id);
         let mut first = Vec::new();
         sse::event(&mut first, Some("endpoint"), None, place.as_bytes());
         let events = Events::new(out, None, self.limits.keep_alive).first(first);
@@ -76,11 +75,16 @@ impl Inner {
     }
 
     /// Takes a message; its answer goes to the stream.
-    pub(super) async fn legacy_post(self: &Arc<Self>, way: Way, request: Request) -> Response {
-        if let Err(refused) = gate::check_json(request.headers()) {
+    pub(super) async fn legacy_post(
+        self: &Arc<Self>,
+        way: Way,
+        head: &Parts,
+        body: impl Incoming,
+    ) -> Response {
+        if let Err(refused) = gate::check_json(&head.headers) {
             return refusal(&refused);
         }
-        let id = request.uri().query().and_then(|query| {
+        let id = head.uri.query().and_then(|query| {
             query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")).map(str::to_owned)
         });
         let session = id.and_then(|id| self.sessions.find(&id, &way.principal, &way.door));
@@ -89,7 +93,7 @@ impl Inner {
             let text = "there is no such session: open the stream again";
             return error(StatusCode::NOT_FOUND, code::INVALID_REQUEST, text);
         };
-        let body = match read::whole(request.into_body(), &self.limits).await {
+        let body = match read::whole(body, &self.limits).await {
             Ok(body) => body,
             Err(refused) => return refusal(&refused),
         };

@@ -1,18 +1,18 @@
 //! Reading a body: within its size and time, without copying what came in one piece.
 
-use axum::body::Body;
 use axum::http::StatusCode;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 
+use super::Incoming;
 use crate::gate::Refused;
 use crate::options::Limits;
 
 /// The whole of a body.
-pub(super) async fn whole(body: Body, limits: &Limits) -> Result<Bytes, Refused> {
+pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes, Refused> {
     let most = limits.message.max_bytes;
-    let declared = http_body::Body::size_hint(&body).lower();
+    let declared = body.size_hint().lower();
     if declared > most as u64 {
         return Err(too_large());
     }
@@ -25,11 +25,12 @@ pub(super) async fn whole(body: Body, limits: &Limits) -> Result<Bytes, Refused>
     }
 }
 
-async fn collect(mut body: Body, most: usize) -> Result<Bytes, Refused> {
+async fn collect(mut body: impl Incoming, most: usize) -> Result<Bytes, Refused> {
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let broken = |_| Refused { status: StatusCode::BAD_REQUEST, reason: "the body broke off" };
+        let broken =
+            |_: _| Refused { status: StatusCode::BAD_REQUEST, reason: "the body broke off" };
         let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
         if rest.is_empty() && first.is_empty() {
             first = data;

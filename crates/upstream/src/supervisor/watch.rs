@@ -129,7 +129,7 @@ async fn subscribe(server: &Server, connection: &Connection) {
         let filter = wanted.to_json();
         let params = write::object(|params| params.raw("notifications", filter.as_json()));
         let params = peer.own(params.as_json());
-        let headers = Headers::mirror(peer.revision, method::LISTEN, None, &[]);
+        let headers = Headers::mirror(peer.revision, method::LISTEN, None);
         let patience = Patience::of(ENDLESS);
         if !std::mem::take(&mut first) {
             // What changed while nobody listened is found by looking.

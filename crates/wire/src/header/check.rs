@@ -1,6 +1,8 @@
 //! Whether the headers of a stateless-era request say what its body says. A component that routes
 //! by one and acts by the other could be led astray.
 
+use std::borrow::Cow;
+
 use crate::code;
 use crate::header::decode;
 use crate::json::Json;
@@ -45,23 +47,24 @@ impl Mismatch {
     }
 }
 
-/// Compares the headers with the method, the revision in `_meta` and the subject of a request.
-pub fn check(
+/// Compares the headers with the method, the revision in `_meta` and the subject of a request, which is
+/// given back if it has one.
+pub fn check<'a>(
     mirror: &Mirror<'_>,
     method: &str,
     version: &str,
-    params: Option<Json<'_>>,
-) -> Result<(), Mismatch> {
+    params: Option<Json<'a>>,
+) -> Result<Option<Cow<'a, str>>, Mismatch> {
     same("MCP-Protocol-Version", mirror.version, version)?;
     same("Mcp-Method", mirror.method, method)?;
-    let Some(member) = subject(method) else { return Ok(()) };
+    let Some(member) = subject(method) else { return Ok(None) };
     // A request without its subject is refused for that, with a better message.
     let Some(subject) = params.and_then(|params| params.get(member)?.string()) else {
-        return Ok(());
+        return Ok(None);
     };
     let Some(sent) = mirror.name else { return Err(Mismatch::Missing("Mcp-Name".into())) };
     let Ok(sent) = decode(sent) else { return Err(Mismatch::Malformed("Mcp-Name".into())) };
-    if sent == subject { Ok(()) } else { Err(different("Mcp-Name", &sent, &subject)) }
+    if sent == subject { Ok(Some(subject)) } else { Err(different("Mcp-Name", &sent, &subject)) }
 }
 
 pub(super) fn different(header: &str, sent: &str, body: &str) -> Mismatch {

@@ -1,6 +1,10 @@
 //! Arguments of tools that a server wants mirrored into headers: `x-mcp-header` in an input schema.
 //! Never resolves a `$ref`.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use crate::header::check::different;
 use crate::header::{Mismatch, PARAM_PREFIX, decode};
 use crate::json::Json;
@@ -67,10 +71,10 @@ impl ParamHeader {
 /// The arguments that a tool's input schema wants mirrored. An annotation that breaks the rules, or
 /// stands where `properties` alone do not lead, spoils the tool.
 pub fn param_headers(schema: Json<'_>) -> Result<Vec<ParamHeader>, BadAnnotation> {
-    let bytes = schema.as_bytes();
+    static FINDERS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [Finder::new(ANNOTATION), Finder::new("\\u")]);
     // Nearly no schema has any; one with escapes could hide it.
-    let plain = memchr::memmem::find(bytes, ANNOTATION.as_bytes()).is_none();
-    if plain && memchr::memmem::find(bytes, b"\\u").is_none() {
+    if FINDERS.iter().all(|finder| finder.find(schema.as_bytes()).is_none()) {
         return Ok(Vec::new());
     }
     let mut found: Vec<ParamHeader> = Vec::new();

@@ -281,6 +281,7 @@ impl Exchange<'_> {
         let params = Json::parse(params.as_bytes(), &Limits::DEFAULT).ok();
         let method = arrival.method().unwrap_or_default();
         header::check(&mirror, method, version, params)
+            .map(drop)
             .map_err(|mismatch| Refusal::gate(mismatch.code(), mismatch.to_string()))
     }
 
