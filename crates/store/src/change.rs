@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use switchboard_model::{AgentId, ServerKey, UserId};
 
 use crate::actor::Actor;
-use crate::audit::Entry;
+use crate::audit::{self, Entry, Noted, Sheet};
 use crate::db::Tx;
 use crate::error::Result;
 use crate::store::Store;
@@ -73,7 +73,8 @@ impl<'a> Change<'a> {
             counted.push((*topic, topics::count(&mut self.tx, *topic).await?));
         }
         if !self.acts.is_empty() {
-            crate::audit::append(&mut self.tx, self.store.vault(), &self.acts).await?;
+            let sheet = Sheet::of(self.acts.iter().map(Noted::Entry));
+            audit::append(&mut self.tx, self.store, &sheet).await?;
         }
         self.tx.commit().await?;
         // Whoever hears of a change and asks who somebody is must find it made.

@@ -3,6 +3,7 @@
 //! Queries are written once, with `$1` placeholders, which SQLite takes too, over columns that are
 //! integers, texts and bytes alone.
 
+mod many;
 mod open;
 mod value;
 
@@ -10,6 +11,7 @@ use sqlx::postgres::{PgPool, PgRow};
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 use sqlx::{AssertSqlSafe, Executor, Postgres, Sqlite, Transaction};
 
+pub(crate) use many::Many;
 pub use open::Address;
 pub(crate) use open::make_directory;
 pub(crate) use value::{Row, Value, from_millis, micros, millis};

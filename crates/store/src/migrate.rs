@@ -24,6 +24,11 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0002-audit-indexes.sql"),
         postgres: include_str!("../migrations/postgres/0002-audit-indexes.sql"),
     },
+    Step {
+        version: 3,
+        sqlite: include_str!("../migrations/sqlite/0003-audit-in-blocks.sql"),
+        postgres: include_str!("../migrations/postgres/0003-audit-in-blocks.sql"),
+    },
 ];
 
 /// Any number that no other program is likely to lock.

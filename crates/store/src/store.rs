@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
+use crate::audit::Memory;
 use crate::db::{Address, Db, Engine, millis};
 use crate::error::Result;
 use crate::topics::{Topic, Topics};
@@ -38,6 +39,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     topics: Topics,
     access: Access,
+    log: Memory,
     tasks: TaskTracker,
     end: CancellationToken,
 }
@@ -116,11 +118,12 @@ impl Store {
         let topics = Topics::new();
         topics.refresh(&db).await?;
         let access = Access::load(db.clone(), clock.clone()).await?;
+        let log = Memory::default();
         let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
         tasks.spawn(topics.clone().follow(db.clone(), end.clone()));
         tasks.spawn(access.clone().follow(topics.watch(Topic::People), end.clone()));
         tasks.close();
-        Ok(Self(Arc::new(Inner { db, vault, clock, topics, access, tasks, end })))
+        Ok(Self(Arc::new(Inner { db, vault, clock, topics, access, log, tasks, end })))
     }
 
     /// Which database it is.
@@ -170,6 +173,11 @@ impl Store {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.0.vault
+    }
+
+    /// What is remembered of the audit log.
+    pub(crate) fn log(&self) -> &Memory {
+        &self.0.log
     }
 
     pub(crate) fn topics(&self) -> &Topics {

@@ -1,17 +1,18 @@
 //! Counts over time: a row for each hour and day, server, tool, agent and person. Added up when
 //! calls are recorded, so that a chart never reads the calls themselves.
 
-use std::collections::BTreeMap;
+mod add;
+
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use switchboard_model::{AgentId, CallOrigin, Decision, Outcome, ServerKey, UserId};
 
-use crate::audit::{CALL, Entry};
-use crate::db::{Row, Sql, Tx, from_millis, made, micros, millis, sql};
+use crate::db::{Row, Sql, from_millis, made, millis, sql};
 use crate::error::Result;
 use crate::key::{parse_key, write_key};
 use crate::store::Store;
+pub(crate) use add::add;
 
 /// One call of a tool, as it is written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,34 +50,6 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    pub(crate) fn entry(&self) -> Entry {
-        let parts = [("shape", &self.shape), ("arguments", &self.arguments)];
-        let mut detail: serde_json::Map<String, Value> = parts
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value.clone()?)))
-            .collect();
-        if let Some(error) = &self.error {
-            detail.insert("error".to_owned(), json!(error));
-        }
-        Entry {
-            at: self.at,
-            action: CALL.into(),
-            source: format!("mcp:{}", self.server.name),
-            user: self.user.clone(),
-            agent: self.agent.clone(),
-            server: Some(self.server.clone()),
-            tool: Some(self.tool.clone()),
-            origin: Some(self.origin),
-            decision: Some(self.decision),
-            outcome: self.outcome,
-            duration: Some(self.duration),
-            bytes_in: Some(self.bytes_in),
-            bytes_out: Some(self.bytes_out),
-            trace: self.trace.clone(),
-            detail: (!detail.is_empty()).then_some(Value::Object(detail)),
-        }
-    }
-
     fn failed(&self) -> bool {
         match self.outcome {
             Some(Outcome::ToolError | Outcome::Refused | Outcome::TimedOut | Outcome::Lost) => true,
@@ -195,90 +168,6 @@ impl Usage<'_> {
     }
 }
 
-type Key = (&'static str, i64, String, String, String, String);
-
-/// Adds calls to the counts, in a fixed order, so that two instances never wait for each other in a
-/// circle.
-pub(crate) async fn add(tx: &mut Tx, calls: &[&CallRecord]) -> Result<()> {
-    let mut servers: BTreeMap<String, Vec<&CallRecord>> = BTreeMap::new();
-    let mut counts: BTreeMap<Key, Vec<&CallRecord>> = BTreeMap::new();
-    for calls in alike(calls) {
-        let Some(first) = calls.first() else { continue };
-        let server = write_key(&first.server);
-        for period in [Period::Hour, Period::Day] {
-            let at = millis(first.at);
-            let start = at - at.rem_euclid(period.millis());
-            let agent = first.agent.as_ref().map(AgentId::to_string).unwrap_or_default();
-            let user = first.user.as_ref().map(UserId::to_string).unwrap_or_default();
-            let tool = first.tool.replace('\0', "\u{fffd}");
-            let key = (period.as_str(), start, server.clone(), tool, agent, user);
-            counts.entry(key).or_default().extend(&calls);
-        }
-        servers.entry(server).or_default().extend(&calls);
-    }
-    for (server, calls) in servers {
-        add_to_server(tx, server, &calls).await?;
-    }
-    for (key, calls) in counts {
-        add_to_usage(tx, key, &calls).await?;
-    }
-    Ok(())
-}
-
-/// Those that are counted together, found without writing anything down for each of them.
-fn alike<'c>(calls: &[&'c CallRecord]) -> Vec<Vec<&'c CallRecord>> {
-    let mut groups: BTreeMap<_, Vec<&CallRecord>> = BTreeMap::new();
-    for call in calls {
-        let hour = millis(call.at).div_euclid(Period::Hour.millis());
-        let who = (call.agent.as_ref(), call.user.as_ref());
-        groups.entry((hour, &call.server, call.tool.as_str(), who)).or_default().push(call);
-    }
-    groups.into_values().collect()
-}
-
-async fn add_to_server(tx: &mut Tx, server: String, calls: &[&CallRecord]) -> Result<()> {
-    let ran = calls.iter().filter(|call| call.outcome.is_some());
-    let failed = calls.iter().filter(|call| call.failed());
-    let last = calls.iter().map(|call| millis(call.at)).max();
-    let error = failed.clone().max_by_key(|call| call.at).and_then(|call| call.error.clone());
-    let query = sql(
-        "INSERT INTO server_stats (server, added_at, last_used, use_count, error_count, last_error)
-         VALUES ($1, $2, $2, $3, $4, $5) ON CONFLICT (server) DO UPDATE SET
-         last_used = CASE WHEN COALESCE(server_stats.last_used, 0) > excluded.last_used
-             THEN server_stats.last_used ELSE excluded.last_used END,
-         use_count = server_stats.use_count + excluded.use_count,
-         error_count = server_stats.error_count + excluded.error_count,
-         last_error = COALESCE(excluded.last_error, server_stats.last_error)",
-    );
-    let query = query.bind(server).bind(last.unwrap_or_default()).bind(count(ran.count()));
-    let error = error.map(|error| error.replace('\0', "\u{fffd}"));
-    query.bind(count(failed.count())).bind(error).run(tx).await.map(drop)
-}
-
-async fn add_to_usage(tx: &mut Tx, key: Key, calls: &[&CallRecord]) -> Result<()> {
-    let (period, start, server, tool, agent, user) = key;
-    let sum = |of: fn(&CallRecord) -> u64| calls.iter().map(|call| of(call)).sum::<u64>();
-    let denied = calls.iter().filter(|c| c.outcome.is_none()).count();
-    let took = calls.iter().map(|call| micros(call.duration));
-    let query = sql("INSERT INTO usage (period, start, server, tool, agent, user_id, calls, errors,
-         denied, duration_us, slowest_us, bytes_in, bytes_out)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-         ON CONFLICT (period, start, server, tool, agent, user_id) DO UPDATE SET
-         calls = usage.calls + excluded.calls, errors = usage.errors + excluded.errors,
-         denied = usage.denied + excluded.denied, duration_us = usage.duration_us + excluded.duration_us,
-         slowest_us = CASE WHEN usage.slowest_us > excluded.slowest_us
-             THEN usage.slowest_us ELSE excluded.slowest_us END,
-         bytes_in = usage.bytes_in + excluded.bytes_in, bytes_out = usage.bytes_out + excluded.bytes_out");
-    let query = query.bind(period).bind(start).bind(server).bind(tool).bind(agent).bind(user);
-    let query = query.bind(count(calls.len()));
-    let query = query.bind(count(calls.iter().filter(|call| call.failed()).count()));
-    let query = query.bind(count(denied)).bind(took.clone().sum::<i64>());
-    let query = query.bind(took.max().unwrap_or_default());
-    let bytes = [sum(|call| call.bytes_in), sum(|call| call.bytes_out)];
-    let [bytes_in, bytes_out] = bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-    query.bind(bytes_in).bind(bytes_out).run(tx).await.map(drop)
-}
-
 fn query(select: &str, period: Period, of: &Series, rest: &str) -> Sql {
     let mut values: Vec<crate::db::Value> = vec![period.as_str().into()];
     let floor = |time| millis(time) - millis(time).rem_euclid(period.millis());
@@ -311,8 +200,4 @@ fn point(row: &Row) -> Result<Point> {
         bytes_in: row.count("bytes_in")?,
         bytes_out: row.count("bytes_out")?,
     })
-}
-
-fn count(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }

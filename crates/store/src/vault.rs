@@ -62,22 +62,21 @@ impl Vault {
 
     /// Seals a value where it belongs, over what was there.
     pub(crate) async fn put(&self, tx: &mut Tx, slot: Slot<'_>, value: &[u8]) -> Result<()> {
+        let ring = self.ring.load_full();
+        if let Some(key) = ring.keys.get(&ring.active)
+            && write(tx, slot, ring.active, key.seal(value, &slot.bound_to(ring.active))?).await?
+        {
+            return Ok(());
+        }
+        // Another instance has made a new key since.
         let active = sql("SELECT id FROM data_keys WHERE state = 'active'");
         let active = active.one(tx).await?.int("id")?;
         let ring = self.ring_with(tx, active).await?;
         let key = ring.keys.get(&active).ok_or_else(|| slot.tampered())?;
-        let value = key.seal(value, &slot.bound_to(active))?;
-        let query = sql("INSERT INTO sealed (owner, id, field, key_id, value) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (owner, id, field) DO UPDATE SET key_id = excluded.key_id, value = excluded.value");
-        query
-            .bind(slot.owner)
-            .bind(slot.id)
-            .bind(slot.field)
-            .bind(active)
-            .bind(value)
-            .run(tx)
-            .await?;
-        Ok(())
+        match write(tx, slot, active, key.seal(value, &slot.bound_to(active))?).await? {
+            true => Ok(()),
+            false => Err(slot.tampered()),
+        }
     }
 
     /// Opens what is sealed there, if anything is.
@@ -170,6 +169,15 @@ impl Slot<'_> {
         let [owner, id, field] = [self.owner, self.id, self.field].map(str::to_owned);
         Error::Tampered { owner, id, field }
     }
+}
+
+/// Puts a sealed value in its place, if the key that sealed it is the one in use.
+async fn write(tx: &mut Tx, slot: Slot<'_>, key: i64, value: Vec<u8>) -> Result<bool> {
+    let query = sql("INSERT INTO sealed (owner, id, field, key_id, value)
+         SELECT $1, $2, $3, id, $5 FROM data_keys WHERE id = $4 AND state = 'active'
+         ON CONFLICT (owner, id, field) DO UPDATE SET key_id = excluded.key_id, value = excluded.value");
+    let query = query.bind(slot.owner).bind(slot.id).bind(slot.field);
+    Ok(query.bind(key).bind(value).run(tx).await? > 0)
 }
 
 struct Wrapped {

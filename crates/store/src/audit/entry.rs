@@ -7,11 +7,12 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use switchboard_model::{AgentId, CallOrigin, Decision, Outcome, ServerKey, UserId};
 
-use super::chain::Fields;
+use super::line::Line;
+use super::words::Words;
 use crate::actor::Actor;
-use crate::db::{Row, from_millis, micros, millis};
+use crate::db::from_millis;
 use crate::error::Result;
-use crate::key::{parse_key, write_key};
+use crate::key::parse_key;
 use crate::{agents, users};
 
 /// What the action of a tool call is called.
@@ -59,8 +60,6 @@ pub struct AuditRow {
     pub seq: i64,
     /// What it says. Words that this version does not know are missing from it.
     pub entry: Entry,
-    /// Of this row and all before it.
-    pub hash: [u8; 32],
 }
 
 impl Entry {
@@ -84,41 +83,16 @@ impl Entry {
             detail: None,
         }
     }
-
-    pub(super) fn fields(&self) -> Fields {
-        let count = |n: Option<u64>| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        let clean = |text: &str| text.replace('\0', "\u{fffd}");
-        Fields {
-            at: millis(self.at),
-            action: clean(&self.action),
-            source: clean(&self.source),
-            words: [
-                self.user.as_ref().map(UserId::to_string),
-                self.agent.as_ref().map(AgentId::to_string),
-                self.server.as_ref().map(write_key),
-                self.tool.as_deref().map(clean),
-                self.origin.map(|origin| origin.as_str().to_owned()),
-                self.decision.map(|decision| decision.as_str().to_owned()),
-                self.outcome.map(|outcome| outcome.as_str().to_owned()),
-            ],
-            numbers: [self.duration.map(micros), count(self.bytes_in), count(self.bytes_out)],
-            // JSON writes the character that PostgreSQL refuses as an escape.
-            texts: [self.trace.as_deref().map(clean), self.detail.as_ref().map(Value::to_string)],
-        }
-    }
 }
 
 impl AuditRow {
-    pub(super) fn read(row: &Row) -> Result<Self> {
-        let fields = Fields::read(row)?;
-        let [user, agent, server, tool, origin, decision, outcome] = fields.words;
-        let [duration, bytes_in, bytes_out] =
-            fields.numbers.map(|n| n.map(|n| n.max(0).unsigned_abs()));
-        let [trace, detail] = fields.texts;
+    pub(super) fn read(seq: i64, line: Line, words: &Words) -> Result<Self> {
+        let [action, source, user, agent, server, tool, origin, decision, outcome] = words.split();
+        let [duration, bytes_in, bytes_out] = line.numbers;
         let entry = Entry {
-            at: from_millis(fields.at),
-            action: fields.action.into(),
-            source: fields.source,
+            at: from_millis(line.at),
+            action: action.unwrap_or_default().into(),
+            source: source.unwrap_or_default(),
             user: user.map(|id| users::id(&id)).transpose()?,
             agent: agent.map(|id| agents::id(&id)).transpose()?,
             server: server.map(|key| parse_key(&key)).transpose()?,
@@ -129,10 +103,10 @@ impl AuditRow {
             duration: duration.map(Duration::from_micros),
             bytes_in,
             bytes_out,
-            trace,
-            detail: detail.and_then(|detail| serde_json::from_str(&detail).ok()),
+            trace: line.trace,
+            detail: line.detail,
         };
-        Ok(Self { seq: row.int("seq")?, entry, hash: row.hash("hash")? })
+        Ok(Self { seq, entry })
     }
 }
 

@@ -1,14 +1,15 @@
-//! Pages of the audit log, the newest first. Each filter is served by an index; a page costs the
-//! same however long the log is.
+//! Pages of the audit log, in the order in which it was written, the newest first. Only blocks that hold a row of the
+//! words that are asked for are read; a page costs the same however long the log is.
 
+use std::collections::HashMap;
 use std::time::SystemTime;
 
 use switchboard_model::{AgentId, CallOrigin, Decision, Outcome, ServerKey, UserId};
 
-use super::{Audit, AuditRow, CALL};
-use crate::db::{Sql, Value, made, millis};
-use crate::error::Result;
-use crate::key::write_key;
+use super::line::{Line, peek};
+use super::search::{Found, Search};
+use super::{Audit, AuditRow, subjects};
+use crate::error::{Error, Result};
 
 /// Which rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,22 +38,17 @@ pub struct Filter {
 
 /// Where a page begins: behind this row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cursor {
-    at: i64,
-    seq: i64,
-}
+pub struct Cursor(pub(super) i64);
 
 impl Cursor {
     /// As a text that can be sent around.
     pub fn encode(self) -> String {
-        format!("{:x}.{:x}", self.at, self.seq)
+        format!("{:x}", self.0)
     }
 
     /// The cursor that was sent around.
     pub fn parse(text: &str) -> Option<Self> {
-        let (at, seq) = text.split_once('.')?;
-        let number = |text| i64::from_str_radix(text, 16).ok();
-        Some(Self { at: number(at)?, seq: number(seq)? })
+        i64::from_str_radix(text, 16).ok().map(Self)
     }
 }
 
@@ -63,84 +59,51 @@ pub struct Page {
     pub rows: Vec<AuditRow>,
     /// Where the next one begins, if there may be one.
     pub next: Option<Cursor>,
+    /// How many blocks were read for it: what it cost, for tests and benchmarks.
+    pub blocks: u32,
 }
-
-/// Values that nearly every row has. The indexes leave them out, and are found only by a query that says
-/// in so many words that it does not want them.
-const COMMON: [(&str, &str, &str); 3] = [
-    ("action =", CALL, " AND action <> 'mcp_tool_call'"),
-    ("decision =", "allow", " AND decision <> 'allow'"),
-    ("outcome =", "done", " AND outcome <> 'done'"),
-];
 
 /// No page is longer.
 const LONGEST: u32 = 1_000;
 
 impl Audit<'_> {
-    /// A page of the rows that match, the newest first.
+    /// A page of the rows that match, the newest first: in the order of writing, which is not always that of
+    /// the times that they say.
     pub async fn page(self, filter: &Filter, after: Option<Cursor>, limit: u32) -> Result<Page> {
-        let limit = limit.clamp(1, LONGEST);
+        let limit = usize::try_from(limit.clamp(1, LONGEST)).unwrap_or(usize::MAX);
         let mut tx = self.0.db().read().await?;
-        let rows = query(filter, after, limit, "").all(&mut tx).await?;
-        let rows = rows.iter().map(AuditRow::read).collect::<Result<Vec<_>>>()?;
-        let full = rows.len() == usize::try_from(limit).unwrap_or(usize::MAX);
-        let last = rows.last().filter(|_| full);
-        let next = last.map(|row| Cursor { at: millis(row.entry.at), seq: row.seq });
-        Ok(Page { rows, next })
-    }
-
-    /// How the database finds a page, in its own words: for tests and benchmarks.
-    pub async fn explain(self, filter: &Filter, after: Option<Cursor>) -> Result<String> {
-        let (explain, column) = match self.0.engine() {
-            crate::Engine::Sqlite => ("EXPLAIN QUERY PLAN ", "detail"),
-            crate::Engine::Postgres => ("EXPLAIN ", "QUERY PLAN"),
+        let mut search = Search::begin(&mut tx, filter, after).await?;
+        let (mut lines, mut blocks) = (Vec::new(), 0);
+        while lines.len() < limit {
+            let Some(found) = search.next(&mut tx).await? else { break };
+            blocks += 1;
+            take(&search, &found, limit, &mut lines)?;
+        }
+        let mut words = HashMap::new();
+        subjects::words(&mut tx, &mut words, lines.iter().map(|(_, line)| line.subject)).await?;
+        let missing = || Error::malformed("audit row", "its subject is gone");
+        let read = |(seq, line): (i64, Line)| {
+            let words = words.get(&line.subject).ok_or_else(missing)?;
+            AuditRow::read(seq, line, words)
         };
-        let mut tx = self.0.db().read().await?;
-        let rows = query(filter, after, 50, explain).all(&mut tx).await?;
-        let lines = rows.iter().map(|row| row.text(column)).collect::<Result<Vec<_>>>()?;
-        Ok(lines.join("\n"))
+        let rows = lines.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+        let next = rows.last().filter(|_| rows.len() == limit).map(|row| Cursor(row.seq));
+        Ok(Page { rows, next, blocks })
     }
 }
 
-fn query(filter: &Filter, after: Option<Cursor>, limit: u32, before: &str) -> Sql {
-    let (mut text, mut values) = (String::new(), Vec::new());
-    let mut only = |condition: &str, value: Value, literal: &str| {
-        values.push(value);
-        let joined = if text.is_empty() { "WHERE" } else { "AND" };
-        text.push_str(&format!(" {joined} {condition} ${}{literal}", values.len()));
-    };
-    let words = [
-        ("action =", filter.action.clone()),
-        ("user_id =", filter.user.as_ref().map(UserId::to_string)),
-        ("agent =", filter.agent.as_ref().map(AgentId::to_string)),
-        ("server =", filter.server.as_ref().map(write_key)),
-        ("tool =", filter.tool.clone()),
-        ("origin =", filter.origin.map(|origin| origin.as_str().to_owned())),
-        ("decision =", filter.decision.map(|decision| decision.as_str().to_owned())),
-        ("outcome =", filter.outcome.map(|outcome| outcome.as_str().to_owned())),
-    ];
-    for (condition, value) in words {
-        if let Some(value) = value {
-            let rare = COMMON.iter().find(|(of, common, _)| *of == condition && value != *common);
-            only(condition, value.into(), rare.map_or("", |(_, _, literal)| literal));
+/// The rows of a block that match, the newest first, until there are enough.
+fn take(search: &Search, found: &Found, limit: usize, rows: &mut Vec<(i64, Line)>) -> Result<()> {
+    let mut seq = found.last;
+    for line in found.body.lines().rev() {
+        if rows.len() == limit {
+            break;
         }
+        let (at, subject) = peek(line)?;
+        if search.wants(seq, at, subject) {
+            rows.push((seq, Line::read(line)?));
+        }
+        seq -= 1;
     }
-    if let Some(since) = filter.since {
-        only("at >=", since.into(), "");
-    }
-    if let Some(until) = filter.until {
-        only("at <", until.into(), "");
-    }
-    if let Some(Cursor { at, seq }) = after {
-        values.extend([at.into(), seq.into()]);
-        let joined = if text.is_empty() { "WHERE" } else { "AND" };
-        let (n, m) = (values.len() - 1, values.len());
-        text.push_str(&format!(" {joined} (at, seq) < (${n}, ${m})"));
-    }
-    values.push(limit.into());
-    let text = format!(
-        "{before}SELECT * FROM audit{text} ORDER BY at DESC, seq DESC LIMIT ${}",
-        values.len()
-    );
-    values.into_iter().fold(made(text), Sql::bind)
+    Ok(())
 }

@@ -1,17 +1,18 @@
-//! How long the audit log is kept. What goes, goes from its beginning, and leaves an anchor from
-//! which the rest still verifies.
+//! How long the audit log is kept. What goes, goes from its beginning, whole blocks at a time, and leaves an anchor
+//! from which the rest still verifies.
 
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
+use super::append::write_mark;
 use super::chain::Link;
-use super::{Audit, Entry, append, write_mark};
+use super::{Audit, Entry, Noted, Sheet, append, subjects};
 use crate::actor::Actor;
-use crate::db::{Tx, sql};
+use crate::db::{Tx, millis, sql};
 use crate::error::Result;
 
-/// How long the log is kept; whichever limit is reached first.
+/// How long the log is kept; whichever limit is reached first. A block stays as long as one of its rows does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Rows older than this go.
@@ -20,14 +21,21 @@ pub struct Retention {
     pub rows: Option<u64>,
 }
 
-/// Rows that go in one transaction: writers wait only that long.
-const BATCH: i64 = 5_000;
+/// Blocks that go in one transaction: writers wait only that long.
+const BATCH: i64 = 64;
+
+/// What goes in one transaction.
+struct Cut {
+    first: i64,
+    anchor: Link,
+}
 
 impl Audit<'_> {
     /// Takes away what is kept no longer; how many rows.
     pub async fn retain(self, keep: Retention) -> Result<u64> {
         let limit =
             keep.age.map(|age| self.0.now().checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH));
+        let limit = limit.map_or(i64::MIN, millis);
         // Fixed now: each batch adds a row of its own, which must not push out another.
         let head = self.head().await?.seq;
         let count = keep.rows.map_or(0, |rows| head.saturating_sub_unsigned(rows));
@@ -36,51 +44,60 @@ impl Audit<'_> {
             let mut tx = self.0.db().begin().await?;
             // Nobody else takes away at the same time; writers go on.
             crate::migrate::lock(&mut tx).await?;
-            let first = sql("SELECT MIN(seq) AS first FROM audit").one(&mut tx).await?;
-            let Some(first) = first.get::<Option<i64>>("first")? else { break };
-            let until = until(&mut tx, first, head, count, limit).await?;
-            if until < first {
+            let Some(Cut { first, anchor }) = next(&mut tx, head, count, limit).await? else {
                 break;
-            }
-            let row = sql("SELECT hash FROM audit WHERE seq = $1").bind(until).one(&mut tx).await?;
-            let anchor = Link { seq: until, hash: row.hash("hash")? };
+            };
             self.cut(&mut tx, anchor).await?;
+            let rows = anchor.seq - first + 1;
             let mut entry = Entry::act(self.0.now(), &Actor::system(), "audit.retain");
-            entry.detail = Some(json!({"until": until, "rows": until - first + 1}));
-            append(&mut tx, self.0.vault(), &[entry]).await?;
+            entry.detail = Some(json!({"until": anchor.seq, "rows": rows}));
+            append(&mut tx, self.0, &Sheet::of([Noted::Entry(&entry)].into_iter())).await?;
             tx.commit().await?;
-            gone += (until - first + 1).max(0).unsigned_abs();
+            gone += rows.max(0).unsigned_abs();
+        }
+        if gone > 0 {
+            self.forget().await?;
         }
         Ok(gone)
     }
 
     async fn cut(self, tx: &mut Tx, anchor: Link) -> Result<()> {
-        sql("DELETE FROM audit WHERE seq <= $1").bind(anchor.seq).run(tx).await?;
+        sql("DELETE FROM audit_blocks WHERE first <= $1").bind(anchor.seq).run(tx).await?;
+        sql("DELETE FROM audit_spans WHERE last <= $1").bind(anchor.seq).run(tx).await?;
         let query = sql("DELETE FROM audit_marks WHERE seq < $1 RETURNING seq");
         for row in query.bind(anchor.seq).all(tx).await? {
             self.0.vault().forget(tx, "audit", &row.int("seq")?.to_string()).await?;
         }
         write_mark(tx, self.0.vault(), anchor, "anchor").await
     }
+
+    /// What the index and the dictionary say of blocks that are gone goes too. Nobody is misled by it
+    /// meanwhile, and what a crash leaves of it goes the next time.
+    async fn forget(self) -> Result<()> {
+        let mut tx = self.0.db().begin().await?;
+        let query = sql("DELETE FROM audit_index WHERE subject IN (SELECT id FROM audit_subjects)
+             AND block < (SELECT COALESCE(MIN(first), 0) FROM audit_blocks)");
+        query.run(&mut tx).await?;
+        tx.commit().await?;
+        let mut tx = self.0.db().begin().await?;
+        subjects::prune(&mut tx).await?;
+        tx.commit().await
+    }
 }
 
-/// The last row to go in this batch. The row that was the newest stays: the log is never empty.
-async fn until(
-    tx: &mut Tx,
-    first: i64,
-    head: i64,
-    count: i64,
-    limit: Option<SystemTime>,
-) -> Result<i64> {
-    let end = first + BATCH - 1;
-    let by_age = match limit {
-        Some(limit) => {
-            // The first row that stays: times need not follow the numbers exactly.
-            let query = sql("SELECT MIN(seq) AS stays FROM audit WHERE seq <= $1 AND at >= $2");
-            let stays: Option<i64> = query.bind(end).bind(limit).one(tx).await?.get("stays")?;
-            stays.map_or(end, |stays| stays - 1)
+/// The blocks at the beginning of which no row stays. The block that holds the row that was the newest stays: the log
+/// is never empty.
+async fn next(tx: &mut Tx, head: i64, count: i64, limit: i64) -> Result<Option<Cut>> {
+    let query = sql("SELECT first, last, high, hash FROM audit_blocks ORDER BY first LIMIT $1");
+    let rows = query.bind(BATCH).all(tx).await?;
+    let (mut from, mut anchor) = (None, None);
+    for row in &rows {
+        let (first, last) = (row.int("first")?, row.int("last")?);
+        if last >= head || (last > count && row.int("high")? >= limit) {
+            break;
         }
-        None => 0,
-    };
-    Ok(by_age.max(count).min(end).min(head - 1))
+        from = from.or(Some(first));
+        anchor = Some(Link { seq: last, hash: row.hash("hash")? });
+    }
+    Ok(from.zip(anchor).map(|(first, anchor)| Cut { first, anchor }))
 }

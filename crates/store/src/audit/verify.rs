@@ -1,11 +1,19 @@
 //! Reads the whole audit log and finds what was removed, edited, reordered or cut off. Never
 //! repairs anything.
 
-use super::chain::{Fields, Link};
-use super::{Audit, Head};
+mod walk;
+
+use super::append::MARK;
+use super::chain::Link;
+use super::{Audit, Head, tail};
 use crate::db::{Tx, sql};
 use crate::error::{Error, Result};
 use crate::sealed;
+use walk::Walk;
+pub(super) use walk::holds;
+
+/// What was found, or what is wrong.
+type Checked<T> = std::result::Result<T, Violation>;
 
 /// What the log is worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +37,19 @@ pub enum Violation {
         /// The first number that is not there.
         seq: i64,
     },
-    /// This row is not what was written, or what came before it is not.
+    /// One of these rows is not what was written, or what came before them is not.
     Edited {
-        /// Which row.
-        seq: i64,
+        /// The first row of the block.
+        from: i64,
+        /// Its last.
+        to: i64,
+    },
+    /// These rows are as they were written, but filters do not find them all.
+    Hidden {
+        /// The first row of the block.
+        from: i64,
+        /// Its last.
+        to: i64,
     },
     /// The chain was written anew somewhere up to this row, which was vouched for.
     Forged {
@@ -53,8 +70,8 @@ pub enum Violation {
     },
 }
 
-/// Rows that are read at once.
-const BATCH: i64 = 2_000;
+/// Blocks that are read at once.
+const BATCH: i64 = 64;
 
 impl Audit<'_> {
     /// Reads everything, in one state of the database.
@@ -70,86 +87,70 @@ impl Audit<'_> {
     /// an earlier state does not. Rows that retention took away cannot be asked for.
     pub async fn holds(self, head: Head) -> Result<bool> {
         let mut tx = self.0.db().read().await?;
-        let query = sql("SELECT hash FROM audit WHERE seq = $1
-             UNION SELECT hash FROM audit_marks WHERE seq = $1")
-        .bind(head.seq);
-        let rows = query.all(&mut tx).await?;
-        let hashes = rows.iter().map(|row| row.hash("hash")).collect::<Result<Vec<_>>>()?;
-        Ok(hashes.contains(&head.hash))
+        holds(&mut tx, head).await
     }
 
-    async fn walk(self, tx: &mut Tx) -> Result<std::result::Result<(u64, Head), Violation>> {
+    async fn walk(self, tx: &mut Tx) -> Result<Checked<(u64, Head)>> {
         let start = match self.beginning(tx).await? {
             Ok(start) => start,
             Err(violation) => return Ok(Err(violation)),
         };
-        let mut link = start;
+        let mut walk = Walk::begin(tx, start).await?;
         loop {
-            let query = sql("SELECT * FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2");
-            let rows = query.bind(link.seq).bind(BATCH).all(tx).await?;
+            let query = sql("SELECT * FROM audit_blocks WHERE first > $1 ORDER BY first LIMIT $2");
+            let rows = query.bind(walk.after).bind(BATCH).all(tx).await?;
             if rows.is_empty() {
                 break;
             }
-            for row in rows {
-                let (seq, hash) = (row.int("seq")?, row.hash("hash")?);
-                let next = link.next(&Fields::read(&row)?);
-                if seq != next.seq {
-                    return Ok(Err(Violation::Missing { seq: next.seq }));
-                }
-                if hash != next.hash {
-                    return Ok(Err(Violation::Edited { seq }));
-                }
-                link = next;
+            if let Err(violation) = walk.blocks(tx, &rows).await? {
+                return Ok(Err(violation));
             }
         }
-        if let Some(violation) = self.marks(tx, start, link).await? {
+        if let Some(violation) = self.marks(tx, start, &walk).await? {
             return Ok(Err(violation));
         }
-        Ok(match self.head_matches(tx, link).await? {
+        let end = walk.link;
+        Ok(match self.head_matches(tx, end).await? {
             None => {
-                let rows = (link.seq - start.seq).max(0).unsigned_abs();
-                Ok((rows, Head { seq: link.seq, hash: link.hash }))
+                let rows = (end.seq - start.seq).max(0).unsigned_abs();
+                Ok((rows, Head { seq: end.seq, hash: end.hash }))
             }
             Some(violation) => Err(violation),
         })
     }
 
     /// Where the log begins: at its first row, or behind what retention took away.
-    async fn beginning(self, tx: &mut Tx) -> Result<std::result::Result<Link, Violation>> {
-        let query = sql(
-            "SELECT seq, hash FROM audit_marks WHERE kind = 'anchor' ORDER BY seq DESC LIMIT 1",
-        );
-        let Some(row) = query.optional(tx).await? else { return Ok(Ok(Link::BEGINNING)) };
-        let link = Link { seq: row.int("seq")?, hash: row.hash("hash")? };
+    async fn beginning(self, tx: &mut Tx) -> Result<Checked<Link>> {
+        let Some(link) = tail::anchor(tx).await? else { return Ok(Ok(Link::BEGINNING)) };
         let vouched = self.vouched(tx, link, "anchor").await?;
-        let early = sql("SELECT MIN(seq) AS seq FROM audit WHERE seq <= $1").bind(link.seq);
-        let early: Option<i64> = early.one(tx).await?.get("seq")?;
+        let early =
+            sql("SELECT first, last FROM audit_blocks WHERE first <= $1 ORDER BY first LIMIT 1");
+        let early = early.bind(link.seq).optional(tx).await?;
         Ok(match (vouched, early) {
             (false, _) => Err(Violation::Unvouched { seq: link.seq }),
-            (true, Some(seq)) => Err(Violation::Edited { seq }),
+            (true, Some(row)) => {
+                Err(Violation::Edited { from: row.int("first")?, to: row.int("last")? })
+            }
             (true, None) => Ok(link),
         })
     }
 
     /// Every row that was vouched for must be the one that is there, and none may be missing: of
     /// the rows that are marked by their number, each is.
-    async fn marks(self, tx: &mut Tx, start: Link, end: Link) -> Result<Option<Violation>> {
-        let query = sql("SELECT m.seq, m.kind, m.hash, a.hash AS found FROM audit_marks m
-             LEFT JOIN audit a ON a.seq = m.seq WHERE m.seq > $1 ORDER BY m.seq");
-        let mut expected = (start.seq / super::MARK + 1) * super::MARK;
+    async fn marks(self, tx: &mut Tx, start: Link, walk: &Walk) -> Result<Option<Violation>> {
+        let query = sql("SELECT seq, hash FROM audit_marks WHERE seq > $1 ORDER BY seq");
+        let mut expected = (start.seq / MARK + 1) * MARK;
         for row in query.bind(start.seq).all(tx).await? {
             let link = Link { seq: row.int("seq")?, hash: row.hash("hash")? };
             if link.seq != expected || !self.vouched(tx, link, "mark").await? {
                 return Ok(Some(Violation::Unvouched { seq: expected }));
             }
-            if link.seq <= end.seq
-                && row.get::<Option<Vec<u8>>>("found")? != Some(link.hash.to_vec())
-            {
+            if link.seq <= walk.link.seq && walk.ends.get(&link.seq) != Some(&link.hash) {
                 return Ok(Some(Violation::Forged { seq: link.seq }));
             }
-            expected += super::MARK;
+            expected += MARK;
         }
-        Ok((expected <= end.seq).then_some(Violation::Unvouched { seq: expected }))
+        Ok((expected <= walk.link.seq).then_some(Violation::Unvouched { seq: expected }))
     }
 
     async fn head_matches(self, tx: &mut Tx, end: Link) -> Result<Option<Violation>> {

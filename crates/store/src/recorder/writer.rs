@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Record, RecorderOptions, Tally};
 use crate::actor::Actor;
-use crate::audit::{self, Entry};
+use crate::audit::{self, Entry, Noted, Sheet};
 use crate::db::sql;
 use crate::error::Result;
 use crate::random;
@@ -159,18 +159,17 @@ impl Writer {
         if query.optional(&mut tx).await?.is_none() && !batch.is_empty() {
             return Ok(());
         }
-        let calls = batch.iter().filter_map(|record| match record {
-            Record::Call(call) => Some(&**call),
-            Record::Entry(_) => None,
-        });
-        usage::add(&mut tx, &calls.collect::<Vec<_>>()).await?;
-        let mut entries: Vec<Entry> = batch.iter().map(Record::entry).collect();
-        if dropped > self.said {
+        let mut sheet = Sheet::of(batch.iter().map(Record::noted));
+        usage::add(&mut tx, &sheet).await?;
+        let remark = (dropped > self.said).then(|| {
             let mut entry = Entry::act(now, &Actor::system(), "audit.dropped");
             entry.detail = Some(json!({"records": dropped - self.said}));
-            entries.push(entry);
+            entry
+        });
+        if let Some(remark) = &remark {
+            sheet.add(Noted::Entry(remark));
         }
-        audit::append(&mut tx, self.store.vault(), &entries).await?;
+        audit::append(&mut tx, &self.store, &sheet).await?;
         tx.commit().await?;
         self.said = dropped;
         Ok(())
@@ -194,10 +193,10 @@ impl Writer {
 }
 
 impl Record {
-    fn entry(&self) -> Entry {
+    fn noted(&self) -> Noted<'_> {
         match self {
-            Self::Call(call) => call.entry(),
-            Self::Entry(entry) => (**entry).clone(),
+            Self::Call(call) => Noted::Call(call),
+            Self::Entry(entry) => Noted::Entry(entry),
         }
     }
 }

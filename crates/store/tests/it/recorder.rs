@@ -12,6 +12,7 @@ use crate::kit::{World, call, global, until};
 suite! {
     everything_is_written_on_a_clean_stop,
     calls_add_up,
+    a_call_is_in_the_log_as_it_was,
     what_does_not_fit_is_dropped_counted_and_said,
 }
 
@@ -89,6 +90,45 @@ async fn calls_add_up(world: World) {
         store.usage().prune(Duration::from_secs(3600), PATIENCE * 60 * 24 * 90).await.unwrap() >= 2
     );
     assert!(store.usage().series(Period::Hour, &of).await.unwrap().is_empty());
+    store.close().await.unwrap();
+}
+
+async fn a_call_is_in_the_log_as_it_was(world: World) {
+    let store = world.open().await;
+    let recorder = Recorder::start(&store, RecorderOptions::default()).unwrap();
+    let mut calls = [call(&world, 0), call(&world, 1), call(&world, 2)];
+    calls[1].tool = "a\0\"\u{1f600}".to_owned();
+    calls[1].trace = Some("\n[\0\u{e9}".to_owned());
+    calls[1].arguments = Some(serde_json::json!({"n": [1, null, "\0"]}));
+    calls[1].error = Some("\"it\" failed\n".to_owned());
+    calls[1].outcome = Some(Outcome::ToolError);
+    calls[2].user = None;
+    calls[2].agent = None;
+    calls[2].server = crate::kit::of_user("ada", "own");
+    (calls[2].outcome, calls[2].trace, calls[2].shape) = (None, None, None);
+    (calls[2].bytes_in, calls[2].duration) = (u64::MAX, Duration::ZERO);
+    calls.iter().for_each(|call| recorder.record(call.clone()));
+    recorder.close(PATIENCE).await;
+    let rows = store.audit().page(&Filter::default(), None, 10).await.unwrap().rows;
+    for (call, row) in calls.iter().rev().zip(&rows) {
+        let entry = &row.entry;
+        assert_eq!((entry.action.as_ref(), entry.at), (CALL, call.at));
+        assert_eq!(entry.source, format!("mcp:{}", call.server.name));
+        assert_eq!((&entry.user, &entry.agent), (&call.user, &call.agent));
+        assert_eq!(entry.server.as_ref(), Some(&call.server));
+        assert_eq!(entry.tool, Some(call.tool.replace('\0', "\u{fffd}")));
+        assert_eq!((entry.origin, entry.decision), (Some(call.origin), Some(call.decision)));
+        assert_eq!((entry.outcome, &entry.trace), (call.outcome, &call.trace));
+        assert_eq!(entry.duration, Some(call.duration));
+        assert_eq!(entry.bytes_in, Some(call.bytes_in.min(i64::MAX.unsigned_abs())));
+        assert_eq!(entry.bytes_out, Some(call.bytes_out));
+        let detail = |name: &str| entry.detail.as_ref().and_then(|detail| detail.get(name));
+        assert_eq!(detail("shape"), call.shape.as_ref());
+        assert_eq!(detail("arguments"), call.arguments.as_ref());
+        assert_eq!(detail("error").and_then(|e| e.as_str()), call.error.as_deref());
+    }
+    assert_eq!((rows.len(), &rows[0].entry.detail), (3, &None));
+    assert!(matches!(store.audit().verify().await.unwrap(), Verdict::Whole { rows: 3, .. }));
     store.close().await.unwrap();
 }
 

@@ -116,12 +116,17 @@ fn verify(out: &Out) -> Result<ExitCode> {
     let what = match verdict.get("violation").and_then(Value::as_str).unwrap_or_default() {
         "missing" => "a row is missing",
         "edited" => "a row was changed",
+        "hidden" => "rows were hidden from filters",
         "forged" => "a row was added by somebody else",
         "cut" => "its end was cut off",
         "unvouched" => "rows were written without the hub's key",
         other => other,
     };
-    out.line(format!("{BAD}The log is not whole:{BAD:#} {what}, at number {seq}."));
+    let place = match verdict.get("to").and_then(Value::as_i64) {
+        Some(to) => format!("between numbers {seq} and {to}"),
+        None => format!("at number {seq}"),
+    };
+    out.line(format!("{BAD}The log is not whole:{BAD:#} {what}, {place}."));
     Ok(ExitCode::FAILURE)
 }
 

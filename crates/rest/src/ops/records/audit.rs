@@ -14,7 +14,7 @@ use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::input::{Asked, Page, Paging, bad_cursor, moment};
 use crate::ops::servers;
-use crate::view::server::{hex, key_id};
+use crate::view::server::key_id;
 use crate::view::time::time;
 use crate::who::Caller;
 
@@ -85,13 +85,12 @@ pub(crate) struct AuditView {
     /// The rest.
     #[schema(value_type = Option<Object>)]
     detail: Option<Value>,
-    /// Of this row and all before it.
-    hash: String,
 }
 
 /// Shows the audit log
 ///
-/// The newest first. A member sees what they and their agents did.
+/// The newest first, in the order in which they were written: a long call is written when it ends, and says when it
+/// came. A member sees what they and their agents did.
 #[utoipa::path(
     get,
     path = "/api/v1/audit",
@@ -160,6 +159,5 @@ fn view(row: &AuditRow) -> AuditView {
         bytes_out: entry.bytes_out,
         trace: entry.trace.clone(),
         detail: entry.detail.clone(),
-        hash: hex(&row.hash),
     }
 }

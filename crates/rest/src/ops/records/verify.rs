@@ -21,10 +21,13 @@ pub(crate) struct VerdictView {
     /// The hash of the last row, if it is whole: whoever keeps it elsewhere can tell later whether
     /// the log was put back.
     head: Option<String>,
-    /// What is wrong, for a program: `missing`, `edited`, `forged`, `cut` or `unvouched`.
+    /// What is wrong, for a program: `missing`, `edited`, `hidden`, `forged`, `cut` or
+    /// `unvouched`.
     violation: Option<String>,
     /// At which row.
     seq: Option<i64>,
+    /// Up to which row, where it is known only to be one of several.
+    to: Option<i64>,
 }
 
 /// Checks the audit log
@@ -37,7 +40,7 @@ pub(crate) struct VerdictView {
     responses((status = 200, body = VerdictView), Guarded)
 )]
 pub(super) async fn verify(State(api): State<Api>) -> Result<Json<VerdictView>> {
-    let (violation, seq) = match api.store().audit().verify().await? {
+    let (violation, seq, to) = match api.store().audit().verify().await? {
         Verdict::Whole { rows, head } => {
             return Ok(Json(VerdictView {
                 whole: true,
@@ -45,14 +48,16 @@ pub(super) async fn verify(State(api): State<Api>) -> Result<Json<VerdictView>> 
                 head: Some(hex(&head.hash)),
                 violation: None,
                 seq: Some(head.seq),
+                to: None,
             }));
         }
-        Verdict::Broken(Violation::Missing { seq }) => ("missing", seq),
-        Verdict::Broken(Violation::Edited { seq }) => ("edited", seq),
-        Verdict::Broken(Violation::Forged { seq }) => ("forged", seq),
-        Verdict::Broken(Violation::Cut { seq, .. }) => ("cut", seq),
-        Verdict::Broken(Violation::Unvouched { seq }) => ("unvouched", seq),
+        Verdict::Broken(Violation::Missing { seq }) => ("missing", seq, None),
+        Verdict::Broken(Violation::Edited { from, to }) => ("edited", from, Some(to)),
+        Verdict::Broken(Violation::Hidden { from, to }) => ("hidden", from, Some(to)),
+        Verdict::Broken(Violation::Forged { seq }) => ("forged", seq, None),
+        Verdict::Broken(Violation::Cut { seq, .. }) => ("cut", seq, None),
+        Verdict::Broken(Violation::Unvouched { seq }) => ("unvouched", seq, None),
     };
     let violation = Some(violation.to_owned());
-    Ok(Json(VerdictView { whole: false, rows: None, head: None, violation, seq: Some(seq) }))
+    Ok(Json(VerdictView { whole: false, rows: None, head: None, violation, seq: Some(seq), to }))
 }

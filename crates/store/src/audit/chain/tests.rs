@@ -1,55 +1,58 @@
-//! What is hashed: every field counts, and the hash never changes.
+//! What is hashed: every byte counts, and the hash never changes.
 
-use super::{Fields, Link};
+use super::{Chain, Link};
+use crate::audit::words::Words;
 
-fn full() -> Fields {
-    Fields {
-        at: 1,
-        action: "mcp_tool_call".to_owned(),
-        source: "mcp:github".to_owned(),
-        words: std::array::from_fn(|n| Some(format!("w{n}"))),
-        numbers: [Some(1), Some(2), Some(3)],
-        texts: [Some("t".to_owned()), Some("d".to_owned())],
-    }
+fn words(of: &[Option<&str>]) -> Words {
+    let mut words = Words::default();
+    of.iter().for_each(|word| words.put_if(*word));
+    words
+}
+
+fn hash(before: Link, words: &Words, lines: &str) -> [u8; 32] {
+    let mut chain = Chain::after(before);
+    chain.subject(words.bytes());
+    chain.lines(lines.as_bytes());
+    chain.hash()
 }
 
 #[test]
 fn a_hash_is_the_same_in_every_version() {
-    let hash = Link::BEGINNING.next(&full()).hash;
+    let hash = hash(Link::BEGINNING, &words(&[Some("a"), None, Some("")]), "[1,2]\n");
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, "1e0b035c7955e612ab3d2f3af0e2840eb125c814d8491db44c4a4956dcad3419");
+    assert_eq!(hex, "3ef2098e1046e1ae137852df8ab917566b4aec3624b7aa55a7065d74559a0967");
 }
 
 #[test]
-fn every_field_counts() {
-    let right = Link::BEGINNING.next(&full());
-    let mut edits: Vec<Fields> = Vec::new();
-    edits.push(Fields { at: 2, ..full() });
-    edits.push(Fields {
-        action: "mcp_tool_cal".to_owned(),
-        source: "lmcp:github".to_owned(),
-        ..full()
-    });
-    edits.push(Fields { source: "mcp:gitlab".to_owned(), ..full() });
-    for n in 0..7 {
-        for value in [None, Some(String::new()), Some("other".to_owned())] {
-            let mut edit = full();
-            edit.words[n] = value;
-            edits.push(edit);
-        }
+fn everything_counts() {
+    let right = words(&[Some("ab"), Some("c"), None]);
+    let line = "[1,2,3]\n";
+    let mut seen = std::collections::BTreeSet::from([hash(Link::BEGINNING, &right, line)]);
+    let others = [
+        &[Some("a"), Some("bc"), None][..],
+        &[Some("ab"), None, Some("c")],
+        &[Some("ab"), Some("c"), Some("")],
+        &[Some("ab"), Some("c")],
+    ];
+    for other in others {
+        assert!(seen.insert(hash(Link::BEGINNING, &words(other), line)), "{other:?}");
     }
-    for n in 0..3 {
-        let mut edit = full();
-        edit.numbers[n] = None;
-        edits.push(edit);
+    for line in ["[1,2,4]\n", "[1,2,3]\n[1,2,3]\n", "[1,2,3]"] {
+        assert!(seen.insert(hash(Link::BEGINNING, &right, line)), "{line}");
     }
-    for n in 0..2 {
-        let mut edit = full();
-        edit.texts[n] = None;
-        edits.push(edit);
+    let before = Link { seq: 1, ..Link::BEGINNING };
+    assert!(seen.insert(hash(before, &right, line)));
+    let before = Link { hash: [1; 32], ..Link::BEGINNING };
+    assert!(seen.insert(hash(before, &right, line)));
+}
+
+/// However it was hashed in pieces.
+#[test]
+fn pieces_do_not_count() {
+    let mut chain = Chain::after(Link::BEGINNING);
+    chain.subject(words(&[Some("a")]).bytes());
+    for line in ["[1", ",2]\n", "", "[3]\n"] {
+        chain.lines(line.as_bytes());
     }
-    for edit in edits {
-        assert_ne!(Link::BEGINNING.next(&edit), right, "{edit:?}");
-    }
-    assert_ne!(right.next(&full()).hash, Link { seq: 5, ..right }.next(&full()).hash);
+    assert_eq!(chain.hash(), hash(Link::BEGINNING, &words(&[Some("a")]), "[1,2]\n[3]\n"));
 }
