@@ -9,6 +9,7 @@ mod lists;
 mod load;
 mod memory;
 mod programs;
+mod recording;
 mod stage;
 mod start;
 
@@ -28,11 +29,12 @@ struct Bench {
 /// A part of the benchmark: what it is about, and what does it.
 type Part = (&'static str, fn(&Bench, &mut Goals) -> Result<()>);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("instructions per call, user space, one connection", instructions::run),
     ("calls, session era", calls::sessions),
     ("calls, stateless era", calls::stateless),
     ("a server that takes 20 ms, 256 connections", calls::slow),
+    ("a hub with a store, and one without", recording::run),
     ("memory", memory::run),
     ("tools/list at one connection", lists::run),
     ("from the start to the first answered tools/list, catalog kept", start::run),

@@ -14,12 +14,18 @@ use crate::error::Result;
 use crate::key::write_key;
 
 /// The newest block up to a row in which a subject occurs.
-const PROBE: &str =
-    "SELECT s.id, (SELECT i.block FROM audit_index i WHERE i.subject = s.id AND i.block <= $1
-     ORDER BY i.block DESC LIMIT 1) AS block FROM audit_subjects s";
+static PROBE: LazyLock<Listed> = LazyLock::new(|| {
+    let text =
+        "SELECT s.id, (SELECT i.block FROM audit_index i WHERE i.subject = s.id AND i.block <= $1
+         ORDER BY i.block DESC LIMIT 1) AS block FROM audit_subjects s WHERE s.id IN (?)";
+    Listed::new(text, 2)
+});
 
-static AGAIN: LazyLock<Listed> =
-    LazyLock::new(|| Listed::new(&format!("{PROBE} WHERE s.id IN (?)"), 2));
+/// Words that fit more subjects than this are common: rows of them are probably among the newest, and to look there is
+/// cheaper than to ask for each subject where it is.
+const FEW: usize = 64;
+/// So many blocks are looked at before the index is asked.
+const TRIES: u32 = 4;
 
 /// A page's way through the log.
 pub(super) struct Search {
@@ -29,6 +35,8 @@ pub(super) struct Search {
     from: i64,
     time: Time,
     postings: Option<Postings>,
+    /// How many blocks may still be tried without asking the index.
+    tries: u32,
 }
 
 /// A block that may hold rows that match.
@@ -44,8 +52,10 @@ impl Search {
             until: filter.until.map_or(i64::MAX, millis),
         };
         let upto = after.map_or(i64::MAX, |Cursor(seq)| seq.saturating_sub(1));
-        let postings = Postings::of(tx, filter, upto).await?;
-        Ok(Self { upto, from: upto, time, postings })
+        let postings = Postings::of(tx, filter).await?;
+        let common = |postings: &Postings| postings.subjects.len() > FEW;
+        let tries = if postings.as_ref().is_some_and(common) { TRIES } else { 0 };
+        Ok(Self { upto, from: upto, time, postings, tries })
     }
 
     /// Whether a row is on the page.
@@ -58,8 +68,11 @@ impl Search {
     pub(super) async fn next(&mut self, tx: &mut Tx) -> Result<Option<Found>> {
         loop {
             let first = match &mut self.postings {
-                Some(postings) => postings.newest(tx, self.from).await?,
-                None => newest(tx, self.from, self.time).await?,
+                Some(postings) if self.tries == 0 => postings.newest(tx, self.from).await?,
+                _ => {
+                    self.tries = self.tries.saturating_sub(1);
+                    newest(tx, self.from, self.time).await?
+                }
             };
             let Some(first) = first else { return Ok(None) };
             let query = sql("SELECT last, body FROM audit_blocks
@@ -76,7 +89,7 @@ impl Search {
     }
 }
 
-/// The subjects that fit the words, each with the newest block it is known to be in.
+/// The subjects that fit the words, each with a block behind which it is in none: at first the end of the log.
 struct Postings {
     subjects: HashSet<i64>,
     heap: BinaryHeap<(i64, i64)>,
@@ -84,7 +97,7 @@ struct Postings {
 
 impl Postings {
     /// None if no words are asked for.
-    async fn of(tx: &mut Tx, filter: &Filter, upto: i64) -> Result<Option<Self>> {
+    async fn of(tx: &mut Tx, filter: &Filter) -> Result<Option<Self>> {
         let words = [
             ("action", filter.action.clone()),
             ("user_id", filter.user.as_ref().map(UserId::to_string)),
@@ -100,23 +113,23 @@ impl Postings {
         if columns.is_empty() {
             return Ok(None);
         }
-        let conditions = columns.iter().zip(2..).map(|(column, n)| format!("s.{column} = ${n}"));
+        let conditions = columns.iter().zip(1..).map(|(column, n)| format!("{column} = ${n}"));
         let conditions = conditions.collect::<Vec<_>>().join(" AND ");
-        let query = made(format!("{PROBE} WHERE {conditions}")).bind(upto);
+        let query = made(format!("SELECT id FROM audit_subjects WHERE {conditions}"));
         // PostgreSQL refuses this character, which no word holds.
         let values = values.into_iter().map(|value| value.replace('\0', "\u{fffd}"));
-        let mut postings = Self { subjects: HashSet::new(), heap: BinaryHeap::new() };
-        for row in values.fold(query, Sql::bind).all(tx).await? {
-            postings.add(&row)?;
-        }
-        Ok(Some(postings))
+        let rows = values.fold(query, Sql::bind).all(tx).await?;
+        let subjects = rows.iter().map(|row| row.int("id")).collect::<Result<HashSet<_>>>()?;
+        let heap = subjects.iter().map(|subject| (i64::MAX, *subject)).collect();
+        Ok(Some(Self { subjects, heap }))
     }
 
     /// The newest block, up to this one, in which one of them occurs.
     async fn newest(&mut self, tx: &mut Tx, upto: i64) -> Result<Option<i64>> {
         let mut behind = Vec::new();
         while let Some((block, subject)) = self.heap.peek().copied() {
-            if block <= upto {
+            // At the end of the log nobody has been asked for yet.
+            if block <= upto && block < i64::MAX {
                 break;
             }
             self.heap.pop();
@@ -124,7 +137,7 @@ impl Postings {
         }
         let mut behind = &behind[..];
         while !behind.is_empty() {
-            let (query, numbers) = AGAIN.take(&mut behind);
+            let (query, numbers) = PROBE.take(&mut behind);
             let query = numbers.into_iter().fold(query.bind(upto), Sql::bind);
             for row in query.all(tx).await? {
                 self.add(&row)?;
@@ -136,9 +149,7 @@ impl Postings {
     /// One that occurs no more is left out.
     fn add(&mut self, row: &Row) -> Result<()> {
         if let Some(block) = row.get::<Option<i64>>("block")? {
-            let subject = row.int("id")?;
-            self.subjects.insert(subject);
-            self.heap.push((block, subject));
+            self.heap.push((block, row.int("id")?));
         }
         Ok(())
     }

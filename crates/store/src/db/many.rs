@@ -3,12 +3,12 @@
 
 use super::{Engine, Sql, sql};
 
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+const SIZES: [usize; 5] = [64, 16, 4, 2, 1];
 
 /// The texts of such a statement.
 pub(crate) struct Many {
-    sqlite: [String; 4],
-    postgres: [String; 4],
+    sqlite: [String; 5],
+    postgres: [String; 5],
 }
 
 impl Many {

@@ -18,6 +18,8 @@ pub(super) struct Programs {
     pub(super) upstream: PathBuf,
     pub(super) http_floor: PathBuf,
     pub(super) mcp_floor: PathBuf,
+    /// Hubs inside a program, with a store and without.
+    pub(super) recording: PathBuf,
     /// For homes of hubs and what is written while measuring.
     pub(super) scratch: PathBuf,
 }
@@ -38,11 +40,15 @@ impl Programs {
         let mut command = process::cargo(&["build", "--release", "--quiet"])?;
         command.current_dir(home.join("source")).env("CARGO_TARGET_DIR", &built);
         process::run(command)?;
-        process::run(process::cargo(&["build", "--release", "--locked", "-p", "switchboard"])?)?;
+        let build = ["build", "--release", "--locked", "-p", "switchboard"];
+        process::run(process::cargo(
+            &[&build[..], &["--bins", "--example", "recording"]].concat(),
+        )?)?;
         let own = environment::target()?.unwrap_or_else(|| environment::root().join("target"));
         let program = |place: &Path, name: &str| place.join("release").join(name);
         Ok(Self {
             hub: program(&own, "switchboard"),
+            recording: program(&own, "examples/recording"),
             load: program(&built, "mcp-loadgen"),
             upstream: program(&built, "mcp-upstream"),
             http_floor: program(&built, "http-floor"),
