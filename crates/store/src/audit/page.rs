@@ -1,5 +1,5 @@
-//! Pages of the audit log, in the order in which it was written, the newest first. Only blocks that hold a row of the
-//! words that are asked for are read; a page costs the same however long the log is.
+//! Pages of the audit log, in the order in which it was written, the newest first. But for the newest few, only blocks
+//! that hold a row of the words that are asked for are read; a page costs the same however long the log is.
 
 use std::collections::HashMap;
 use std::time::SystemTime;

@@ -1,5 +1,6 @@
 //! Finds the blocks that a page needs, from the newest backwards: those that hold a row of a subject that fits the
-//! words, and of the time that is asked for. What cannot match is passed over by look-ups, never by reading it.
+//! words, and of the time that is asked for. What cannot match is passed over by look-ups, not by reading it; only words
+//! that are common are looked for in the newest few blocks first.
 
 use std::collections::{BinaryHeap, HashSet};
 use std::sync::LazyLock;

@@ -125,8 +125,8 @@ async fn prove_a_page_of_ten_million_rows_reads_few_blocks(world: World) {
     store.close().await.unwrap();
 }
 
-/// The first page and one in the middle; each block that is read has a row that fits the words, and all but those at
-/// the ends of a time have one for the page.
+/// The first page and one in the middle; but for the four that are tried for common words, each block that is read has a
+/// row that fits the words, and all but those at the ends of a time have one for the page.
 async fn measure(store: &Store, name: &str, filter: &Filter, rows: u32) -> Duration {
     let (mut told, mut slowest) = (String::new(), Duration::ZERO);
     let deep = Cursor::parse(&format!("{:x}", rows / 2));
