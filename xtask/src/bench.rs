@@ -18,6 +18,9 @@ pub(crate) struct Args {
     /// Measure shorter, where a benchmark can: good for a look, not for a comparison.
     #[arg(long)]
     quick: bool,
+    /// Of `endpoint`, measure only this part (may be repeated); `soak`, an hour, only when it is named.
+    #[arg(long, value_name = "PART", value_parser = PossibleValuesParser::new(endpoint::names()))]
+    part: Vec<String>,
 }
 
 /// How long to measure.
@@ -57,7 +60,7 @@ enum Way {
     /// A benchmark target of a crate.
     Cargo { package: &'static str, target: &'static str },
     /// A benchmark of the whole program.
-    Here(fn(Length) -> Result<()>),
+    Here(fn(Length, &[String]) -> Result<()>),
 }
 
 /// Runs one benchmark, or all in the order of the table.
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 let bench = ["bench", "--locked", "-p", package, "--bench", target];
                 process::run(process::cargo(&bench)?)?;
             }
-            Way::Here(run) => run(length)?,
+            Way::Here(run) => run(length, &args.part)?,
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! revision requires, and which of them may fail so far. Never judges a scenario itself; the suite
 //! does.
 
+mod checks;
 mod client;
 mod hub;
 
@@ -21,7 +22,8 @@ const WORKERS: usize = 3;
 /// What the suite is run against: programs of ours, built as the tests build them.
 const PROGRAMS: [&str; 4] = ["upstream-test-server", "switchboard", "mcp-fixture", "mcp-relay"];
 
-/// Runs the suite; fails when a scenario fails that is not listed, and when a listed one passes.
+/// Runs the suite; fails when a scenario fails, or a check is skipped, that is not listed, and when a
+/// listed one passes, or is made.
 pub(crate) fn run() -> Result<()> {
     let suite = Suite::find()?;
     let mut wrong = client::run(&suite)?;
@@ -44,6 +46,17 @@ pub(crate) fn run() -> Result<()> {
 struct Verdict {
     scenario: String,
     passed: bool,
+    /// The checks that it did not make, by which it passes all the same.
+    skipped: BTreeSet<String>,
+}
+
+/// What may be otherwise than good.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Listed {
+    /// Scenarios that fail.
+    failing: BTreeSet<String>,
+    /// Checks that are not made: the scenario and the check.
+    skipped: BTreeSet<(String, String)>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -53,11 +66,22 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-fn compare(verdicts: &[Verdict], listed: &BTreeSet<String>) -> Outcome {
+fn compare(verdicts: &[Verdict], listed: &Listed) -> Outcome {
     let mut outcome = Outcome::default();
-    for Verdict { scenario, passed } in verdicts {
+    let mut unmade = BTreeSet::new();
+    for Verdict { scenario, passed, skipped } in verdicts {
+        let skips = skipped.iter().map(|check| (scenario.clone(), check.clone()));
+        let (known, new): (BTreeSet<_>, BTreeSet<_>) =
+            skips.partition(|skip| listed.skipped.contains(skip));
+        unmade.extend(known);
+        // What was not examined has not passed.
+        if *passed && !new.is_empty() {
+            let new = new.into_iter().map(|(_, check)| format!("{scenario}: skips {check}"));
+            outcome.wrong.extend(new.map(|skips| format!("{skips}, and is not listed")));
+            continue;
+        }
         outcome.passed += usize::from(*passed);
-        match (*passed, listed.contains(scenario)) {
+        match (*passed, listed.failing.contains(scenario)) {
             (true, false) => {}
             (false, true) => outcome.expected += 1,
             (false, false) => outcome.wrong.push(format!("{scenario}: fails, and is not listed")),
@@ -67,23 +91,43 @@ fn compare(verdicts: &[Verdict], listed: &BTreeSet<String>) -> Outcome {
         }
     }
     let known = |name: &&String| verdicts.iter().any(|verdict| verdict.scenario == **name);
-    let strange = listed.iter().filter(|name| !known(name));
+    let strange = listed.failing.iter().filter(|name| !known(name));
     outcome.wrong.extend(strange.map(|name| format!("{name}: is listed, but not required")));
+    let made = listed.skipped.difference(&unmade);
+    outcome.wrong.extend(made.map(|(scenario, check)| {
+        format!("{scenario}: does not skip {check}, so take it from the list")
+    }));
     outcome
 }
 
-/// The entries of an expected-failures file: `  - name  # comment`.
-fn listed(text: &str) -> BTreeSet<String> {
-    let entries = text.lines().filter_map(|line| line.trim().strip_prefix("- "));
-    entries.filter_map(|entry| entry.split_whitespace().next()).map(str::to_owned).collect()
+/// The entries of an expected-failures file, `  - name  # comment`, and below `skipped:` those of checks
+/// that are not made, `  - scenario check  # reason`.
+fn listed(text: &str) -> Result<Listed> {
+    let (mut listed, mut section) = (Listed::default(), "");
+    for line in text.lines() {
+        let Some(entry) = line.trim().strip_prefix("- ") else {
+            section = line.strip_suffix(':').unwrap_or(section);
+            continue;
+        };
+        let (names, reason) = entry.split_once('#').unwrap_or((entry, ""));
+        let names: Vec<&str> = names.split_whitespace().collect();
+        match (section, &names[..], reason.trim().is_empty()) {
+            ("skipped", [scenario, check], false) => {
+                listed.skipped.insert(((*scenario).to_owned(), (*check).to_owned()));
+            }
+            ("skipped", ..) | (_, [], _) => bail!("`{entry}` lacks a name, or a reason"),
+            (_, [scenario, ..], _) => drop(listed.failing.insert((*scenario).to_owned())),
+        }
+    }
+    Ok(listed)
 }
 
 /// The list that is committed in `directory`, one file for each revision in the suite's own format.
-fn expected(directory: &str, revision: &str) -> Result<BTreeSet<String>> {
+fn expected(directory: &str, revision: &str) -> Result<Listed> {
     let file = environment::root().join(directory).join(format!("{revision}.yml"));
     let text =
         fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(listed(&text))
+    listed(&text).with_context(|| format!("in {}", file.display()))
 }
 
 /// Says how it went, and returns what is wrong.

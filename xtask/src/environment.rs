@@ -37,6 +37,12 @@ pub(crate) fn target() -> Result<Option<PathBuf>> {
     if on_ci() { Ok(Some(cache()?.join("target"))) } else { Ok(None) }
 }
 
+/// Where the public test data is looked for.
+pub(crate) fn test_data() -> PathBuf {
+    let beside = || root().join("../shared/data");
+    variable("SWITCHBOARD_TEST_DATA").map_or_else(beside, PathBuf::from)
+}
+
 /// The directories in which programs are searched.
 pub(crate) fn search_path() -> Vec<PathBuf> {
     variable("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
@@ -79,6 +85,16 @@ fn on_ci() -> bool {
 )]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// What cargo says about the package that it runs, this one: names that nothing we start should see.
+#[expect(clippy::disallowed_methods, reason = "these are only named, to be taken away")]
+pub(crate) fn own_package() -> impl Iterator<Item = OsString> {
+    let own = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(own)
 }
 
 fn cache_in(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {

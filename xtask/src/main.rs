@@ -11,6 +11,7 @@ mod keyring;
 mod postgres;
 mod process;
 mod prove;
+mod public;
 mod say;
 mod test;
 mod testware;

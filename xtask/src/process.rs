@@ -19,6 +19,11 @@ pub(crate) fn cargo(arguments: &[&str]) -> Result<Command> {
 pub(crate) fn program(path: &Path) -> Result<Command> {
     let mut command = Command::new(path);
     command.current_dir(environment::root());
+    // Build scripts that look at the same names would run again whenever somebody turns from
+    // `cargo xtask` to `cargo build` and back, and with them half the build.
+    for name in environment::own_package() {
+        command.env_remove(name);
+    }
     if let Some(target) = environment::target()? {
         command.env("CARGO_TARGET_DIR", target);
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::process::{cargo, run as execute};
 use crate::say::{self, Outcome, Row, Stopwatch};
-use crate::{codegen, conformance, environment, keyring, postgres, testware, tidy, tools};
+use crate::{codegen, conformance, environment, keyring, postgres, public, testware, tidy, tools};
 
 /// Which steps to run.
 #[derive(clap::Args)]
@@ -142,6 +142,7 @@ impl Step {
                 testware::announce(&mut command)?;
                 let ran = execute(command);
                 keyring::report();
+                public::report();
                 ran
             }
             Self::Conformance => conformance::run(),

@@ -10,6 +10,8 @@ use switchboard_model::{
 /// The name of Composio's gateway.
 pub const COMPOSIO: &str = "composio";
 
+const NPX: &str = "npx";
+
 /// One server that is known by name.
 struct Entry {
     name: &'static str,
@@ -19,13 +21,17 @@ struct Entry {
 }
 
 enum Reached {
-    /// An npm package, and the variables its environment takes.
-    Npx { package: &'static str, env: &'static [(&'static str, &'static str)] },
+    /// An npm package, what it is started with, and the variables its environment takes.
+    Npx {
+        package: &'static str,
+        args: &'static [&'static str],
+        env: &'static [(&'static str, &'static str)],
+    },
     /// A URL, and the headers it takes.
     Url { url: &'static str, headers: &'static [(&'static str, &'static str)] },
 }
 
-const ENTRIES: [Entry; 7] = [
+const ENTRIES: [Entry; 9] = [
     Entry {
         name: COMPOSIO,
         category: "gateway",
@@ -36,11 +42,22 @@ const ENTRIES: [Entry; 7] = [
         },
     },
     Entry {
+        name: "filesystem",
+        category: "files",
+        description: "Filesystem -- files of the directory that the hub runs in, or of others",
+        reached: Reached::Npx {
+            package: "@modelcontextprotocol/server-filesystem",
+            args: &["."],
+            env: &[],
+        },
+    },
+    Entry {
         name: "github",
         category: "development",
         description: "GitHub -- code, issues, PRs, repos",
         reached: Reached::Npx {
             package: "@modelcontextprotocol/server-github",
+            args: &[],
             env: &[("GITHUB_TOKEN", "${GITHUB_TOKEN}")],
         },
     },
@@ -50,7 +67,18 @@ const ENTRIES: [Entry; 7] = [
         description: "Linear -- project management, issues, cycles",
         reached: Reached::Npx {
             package: "@linear/mcp-server",
+            args: &[],
             env: &[("LINEAR_API_KEY", "${LINEAR_API_KEY}")],
+        },
+    },
+    Entry {
+        name: "memory",
+        category: "knowledge",
+        description: "Memory -- a graph of what was learnt",
+        reached: Reached::Npx {
+            package: "@modelcontextprotocol/server-memory",
+            args: &[],
+            env: &[],
         },
     },
     Entry {
@@ -59,6 +87,7 @@ const ENTRIES: [Entry; 7] = [
         description: "Notion -- docs, wikis, databases",
         reached: Reached::Npx {
             package: "@notionhq/notion-mcp-server",
+            args: &[],
             env: &[(
                 "OPENAPI_MCP_HEADERS",
                 r#"{"Authorization":"Bearer ${NOTION_TOKEN}","Notion-Version":"2022-06-28"}"#,
@@ -69,7 +98,7 @@ const ENTRIES: [Entry; 7] = [
         name: "playwright",
         category: "automation",
         description: "Playwright -- browser automation and testing",
-        reached: Reached::Npx { package: "@playwright/mcp@0.0.68", env: &[] },
+        reached: Reached::Npx { package: "@playwright/mcp@0.0.68", args: &[], env: &[] },
     },
     Entry {
         name: "slack-mcp",
@@ -77,6 +106,7 @@ const ENTRIES: [Entry; 7] = [
         description: "Slack -- messaging and team communication",
         reached: Reached::Npx {
             package: "@anthropic/slack-mcp-server",
+            args: &[],
             env: &[("SLACK_BOT_TOKEN", "${SLACK_BOT_TOKEN}")],
         },
     },
@@ -86,6 +116,7 @@ const ENTRIES: [Entry; 7] = [
         description: "Stripe -- payments, subscriptions, invoices",
         reached: Reached::Npx {
             package: "@stripe/mcp-server",
+            args: &[],
             env: &[("STRIPE_SECRET_KEY", "${STRIPE_SECRET_KEY}")],
         },
     },
@@ -106,6 +137,11 @@ pub fn find(name: &ServerName) -> Option<ServerSpec> {
     ENTRIES.iter().find(|entry| entry.name == name.as_str())?.spec()
 }
 
+/// The catalog's name of what a server is, whatever it is called where it is declared.
+pub fn name_of(spec: &ServerSpec) -> Option<&'static str> {
+    ENTRIES.iter().find(|entry| entry.is(spec)).map(|entry| entry.name)
+}
+
 /// The same server, left out rather than waiting when a variable is missing (AICIB's rule).
 pub fn or_skip(mut spec: ServerSpec) -> ServerSpec {
     let skip = |template: &mut SecretTemplate| {
@@ -119,11 +155,25 @@ pub fn or_skip(mut spec: ServerSpec) -> ServerSpec {
 }
 
 impl Entry {
+    /// Whether it is the same package or the same URL; what else is said about it may differ.
+    fn is(&self, spec: &ServerSpec) -> bool {
+        match (&self.reached, &spec.transport) {
+            (Reached::Npx { package, .. }, Transport::Stdio(stdio)) => {
+                let words = std::iter::once(&stdio.command).chain(&stdio.args);
+                let first: Vec<_> = words.take(3).filter_map(Template::as_literal).collect();
+                first == [NPX, "-y", package]
+            }
+            (Reached::Url { url, .. }, Transport::Http(http)) => http.url.as_literal() == Some(url),
+            (Reached::Npx { .. }, Transport::Http(_))
+            | (Reached::Url { .. }, Transport::Stdio(_)) => false,
+        }
+    }
+
     fn spec(&self) -> Option<ServerSpec> {
         let transport = match &self.reached {
-            Reached::Npx { package, env } => Transport::Stdio(StdioSpec {
-                command: Template::literal("npx"),
-                args: vec![Template::literal("-y"), Template::literal(*package)],
+            Reached::Npx { package, args, env } => Transport::Stdio(StdioSpec {
+                command: Template::literal(NPX),
+                args: ["-y", package].iter().chain(*args).map(|w| Template::literal(*w)).collect(),
                 env: templates(env)?,
                 cwd: None,
             }),
@@ -158,5 +208,9 @@ mod tests {
         assert_eq!(all().count(), ENTRIES.len());
         let known: Vec<&str> = names().collect();
         assert!(known.is_sorted(), "{known:?}");
+        for spec in all() {
+            let renamed = ServerSpec { name: ServerName::parse("other").unwrap(), ..spec.clone() };
+            assert_eq!(name_of(&renamed), Some(spec.name.as_str()));
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, MasterKeyPlace, Place, Rule, SecretTemplate, ServerKey, ServerName,
-    ServerSpec, StoreSpec,
+    AgentId, AgentSpec, AuditArguments, MasterKeyPlace, Names, Place, Rule, SecretTemplate,
+    ServerKey, ServerName, ServerSpec, StoreSpec,
 };
 
 use crate::internal::Internal;
@@ -35,8 +35,14 @@ pub struct Declared {
     pub store: Option<(StoreSpec, Place)>,
     /// Where the hub's master key is.
     pub master_key: Option<(MasterKeyPlace, Place)>,
+    /// How tools are named at the MCP endpoint.
+    pub mcp_names: Option<(Names, Place)>,
+    /// How tools are named towards models.
+    pub model_names: Option<(Names, Place)>,
     /// The collector of spans.
     pub traces: Option<(SecretTemplate, Place)>,
+    /// What is written down of calls' arguments.
+    pub audit_arguments: Option<(AuditArguments, Place)>,
     /// Where internal servers are looked for, if anywhere.
     pub internal: Option<(Internal, Place)>,
     /// Whether what it says of internal servers could not be read.

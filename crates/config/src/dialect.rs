@@ -3,9 +3,12 @@
 pub(crate) mod aicib;
 pub(crate) mod annabelle;
 pub(crate) mod clients;
+mod flat;
 pub(crate) mod mcp_servers;
 pub(crate) mod native;
 pub(crate) mod spacebot;
+
+pub use clients::own::is_own;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -103,7 +106,9 @@ pub(crate) fn detect(path: &Path, format: Format, root: &Node) -> Option<Dialect
 fn by_shape(path: &Path, format: Format, root: &Node) -> Option<Dialect> {
     let has = |key: &str| root.get(key).is_some();
     let map = |key: &str| root.get(key).is_some_and(Node::is_map);
-    let found = if has("integrations") && format == Format::Yaml {
+    let found = if flat::is(root) {
+        Dialect::Annabelle
+    } else if has("integrations") && format == Format::Yaml {
         Dialect::Aicib
     } else if map("mcpServers") || has("projects") {
         Dialect::McpServers
@@ -133,6 +138,7 @@ fn by_shape(path: &Path, format: Format, root: &Node) -> Option<Dialect> {
 
 /// Reads a file in its dialect.
 pub(crate) fn read(dialect: Dialect, reading: &Reading<'_>, report: &mut Report) -> Declared {
+    flat::complain(dialect, reading.root, report);
     match dialect {
         Dialect::Native => native::read(reading, report),
         Dialect::Annabelle => annabelle::read(reading, report),

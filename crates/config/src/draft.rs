@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use switchboard_model::{
-    Auth, Code, HttpKind, HttpSpec, Limits, SecretTemplate, ServerName, ServerSpec, Standing,
-    Start, StdioSpec, Template, TemplateError, Timing, ToolFilter, Transport,
+    AuditArguments, Auth, Code, HttpKind, HttpSpec, Limits, SecretTemplate, ServerName, ServerSpec,
+    Standing, Start, StdioSpec, Template, TemplateError, Timing, ToolFilter, Transport,
 };
 
 use crate::decode::{Report, Spanned, Text};
@@ -36,6 +36,7 @@ pub(crate) struct Draft {
     pub(crate) limits: Limits,
     pub(crate) start: Start,
     pub(crate) sensitive: bool,
+    pub(crate) audit_arguments: Option<AuditArguments>,
     pub(crate) trust_hints: bool,
     pub(crate) tools: ToolFilter,
     pub(crate) auth: Option<Spanned<Auth>>,
@@ -68,6 +69,7 @@ impl Draft {
             limits: Limits::default(),
             start: Start::Eager,
             sensitive: false,
+            audit_arguments: None,
             trust_hints: true,
             tools: ToolFilter::default(),
             auth: None,
@@ -101,6 +103,7 @@ impl Draft {
             limits: self.limits,
             start: self.start,
             sensitive: self.sensitive,
+            audit_arguments: self.audit_arguments,
             trust_hints: self.trust_hints,
             tools: self.tools,
             standing: Standing::External,

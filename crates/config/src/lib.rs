@@ -24,7 +24,7 @@ pub mod syntax;
 pub mod watch;
 
 pub use clients::Client;
-pub use dialect::Dialect;
+pub use dialect::{Dialect, is_own};
 pub use load::{Loaded, LoadedFile, Loader};
 pub use locate::{Places, Selection};
 pub use merge::Origin;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard_model::{
-    Clock, Code, Desired, HubSpec, Place, Problem, ServerKey, ServerName, Severity,
+    AgentId, Clock, Code, Desired, HubSpec, Place, Problem, ServerKey, ServerName, Severity,
 };
 
 use crate::declared::Declared;
@@ -32,6 +32,8 @@ pub struct Loaded {
     pub desired: Arc<Desired>,
     /// Where each server was declared.
     pub origins: BTreeMap<ServerKey, Origin>,
+    /// Where each agent was declared.
+    pub agents: BTreeMap<AgentId, Place>,
     /// The files that were found.
     pub files: Vec<LoadedFile>,
     /// The manifests of internal servers that were found.
@@ -133,6 +135,7 @@ impl Loader {
         loaded.problems.extend(merged.problems);
         loaded.desired = Arc::new(merged.desired);
         loaded.origins = merged.origins;
+        loaded.agents = merged.agents;
         loaded.reserved = merged.reserved;
         loaded
     }

@@ -39,6 +39,8 @@ pub struct Merged {
     pub desired: Desired,
     /// Where each server was declared.
     pub origins: BTreeMap<ServerKey, Origin>,
+    /// Where each agent was declared.
+    pub agents: BTreeMap<AgentId, Place>,
     /// Conflicts and names that nobody knows.
     pub problems: Vec<Problem>,
     /// The names that only internal servers have.
@@ -62,7 +64,6 @@ pub fn merge_with(
     let mut merger = Merger {
         internal: reserved.clone(),
         merged: Merged::default(),
-        agents: BTreeMap::new(),
         names: HashSet::new(),
         suggestions: SUGGESTIONS,
     };
@@ -91,7 +92,6 @@ pub fn merge_with(
 struct Merger {
     internal: BTreeSet<ServerName>,
     merged: Merged,
-    agents: BTreeMap<AgentId, Place>,
     /// Every name that a server has, in whichever scope.
     names: HashSet<ServerName>,
     /// How many more unknown names get a suggestion; looking for one takes time.
@@ -173,7 +173,7 @@ impl Merger {
 
     fn agents(&mut self, input: &Input<'_>) {
         for (id, (spec, place)) in &input.declared.agents {
-            if let Some(first) = self.agents.get(id).cloned() {
+            if let Some(first) = self.merged.agents.get(id).cloned() {
                 self.conflict(&format!("agent `{id}`"), place, first);
                 continue;
             }
@@ -181,7 +181,7 @@ impl Merger {
                 names.iter().filter(|name| self.knows(name)).cloned().collect()
             };
             let spec = AgentSpec { servers: spec.servers.as_ref().map(known), ..spec.clone() };
-            self.agents.insert(id.clone(), place.clone());
+            self.merged.agents.insert(id.clone(), place.clone());
             self.merged.desired.agents.insert(id.clone(), spec);
         }
     }
@@ -210,6 +210,8 @@ impl Merger {
         let mut store = None;
         let mut master_key = None;
         let mut traces = None;
+        let mut arguments = None;
+        let (mut mcp_names, mut model_names) = (None, None);
         let mut internal = None;
         for declared in inputs.iter().map(|input| input.declared) {
             self.merged.desired.policy.extend(declared.policy.iter().cloned());
@@ -217,6 +219,10 @@ impl Merger {
             self.first(&mut store, declared.store.as_ref(), "`hub.store`");
             self.first(&mut master_key, declared.master_key.as_ref(), "`hub.master_key`");
             self.first(&mut traces, declared.traces.as_ref(), "`hub.traces`");
+            let audited = declared.audit_arguments.as_ref();
+            self.first(&mut arguments, audited, "`hub.audit_arguments`");
+            self.first(&mut mcp_names, declared.mcp_names.as_ref(), "`hub.mcp_names`");
+            self.first(&mut model_names, declared.model_names.as_ref(), "`hub.model_names`");
             self.first(&mut internal, declared.internal.as_ref(), "`internal`");
         }
         self.merged.desired.hub = HubSpec {
@@ -224,6 +230,9 @@ impl Merger {
             store: store.map_or(default.store, |(store, _)| store),
             master_key: master_key.map_or(default.master_key, |(place, _)| place),
             traces: traces.map(|(url, _)| url),
+            audit_arguments: arguments.map_or(default.audit_arguments, |(what, _)| what),
+            mcp_names: mcp_names.map(|(names, _)| names),
+            model_names: model_names.map(|(names, _)| names),
         };
     }
 

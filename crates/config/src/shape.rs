@@ -2,13 +2,15 @@
 //! schema describes. Reading is the native dialect's; a test holds the two together.
 
 mod from_spec;
+mod scalar;
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::from_spec::{mcp_servers_entry, server_entry};
+pub use self::scalar::{DurationText, Scalar, SizeText};
 
 /// Switchboard's configuration: the servers, who may use them, and the rules.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -54,6 +56,27 @@ pub struct Hub {
     /// The URL of a collector that takes OTLP over HTTP, for calls as spans; none unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traces: Option<String>,
+    /// What the audit log holds of the arguments of calls: their `shape` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_arguments: Option<AuditArgumentsWord>,
+    /// How tools are named at the MCP endpoint: a template, or `bare` for the servers' own names;
+    /// `{server}__{tool}` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_names: Option<String>,
+    /// How tools are named towards models in REST and the library: a template, or `bare`;
+    /// `mcp__{server}__{tool}` unless set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_names: Option<String>,
+}
+
+/// What the audit log holds of the arguments of a call.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuditArgumentsWord {
+    /// Names and types.
+    Shape,
+    /// The values as well, with what is or looks secret redacted, and cut where they are long.
+    Values,
 }
 
 /// Where the master key is kept.
@@ -179,6 +202,10 @@ pub struct Server {
     /// Whether inputs are scanned before they leave; false unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<bool>,
+    /// What the audit log holds of the arguments of its calls: what `hub` says unless set, but no values
+    /// of a sensitive server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit_arguments: Option<AuditArgumentsWord>,
     /// Whether the server's hints count, as reviewed; true unless set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_hints: Option<bool>,
@@ -358,41 +385,6 @@ pub enum ActionWord {
     Ask,
     /// It is refused.
     Deny,
-}
-
-macro_rules! text_or_number {
-    ($(#[doc = $doc:literal])* $type:ident, $numbers:expr) => {
-        $(#[doc = $doc])*
-        #[derive(Debug, Serialize)]
-        #[serde(transparent)]
-        pub struct $type(pub String);
-
-        impl JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({
-                    "description": concat!($($doc),*).trim_ascii(),
-                    "type": $numbers,
-                })
-            }
-        }
-    };
-}
-
-text_or_number! {
-    /// Seconds, or a text such as "500ms", "30s" or "5m".
-    DurationText, ["string", "number"]
-}
-text_or_number! {
-    /// Bytes, or a text such as "100KB" or "1MiB".
-    SizeText, ["string", "integer"]
-}
-text_or_number! {
-    /// A text; numbers and true or false are taken for one.
-    Scalar, ["string", "number", "boolean", "null"]
 }
 
 #[cfg(test)]

@@ -135,6 +135,8 @@ impl Worker {
     fn run(mut self, inbox: &Receiver<Signal>) {
         // When to read, and when at the latest, once something has moved.
         let mut due: Option<(Instant, Instant)> = None;
+        // What was saved after the first load and before anybody watched, nobody told.
+        self.read();
         loop {
             let now = self.clock.monotonic();
             let next = [due.map(|(at, latest)| at.min(latest)), self.loader.next_deadline()];

@@ -3,6 +3,7 @@
 
 pub mod naming;
 pub mod port;
+pub mod redact;
 pub mod registry;
 pub mod results;
 pub mod router;

@@ -21,6 +21,9 @@ use crate::registry::Kind;
 pub const RESERVED: [&str; 5] =
     ["system_health_check", "get_status", READ_RESULT, "find_tools", "call_tool"];
 
+/// The hub's own server, as rules and records name it.
+pub const HOUSE: &str = "switchboard";
+
 /// The hub's own tool that reads a kept result in pages.
 pub const READ_RESULT: &str = "read_result";
 

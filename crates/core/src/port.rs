@@ -8,11 +8,13 @@ mod error;
 mod guard;
 mod record;
 mod servers;
+mod trace;
 
 pub use call::{Call, Who};
-pub use caller::{BoxFuture, Caller, ClientPort, Inputs};
+pub use caller::{BoxFuture, Caller, ClientPort, Inputs, Wish};
 pub use decide::{AllowAll, Answer, Decide, Undecided, Verdict};
 pub use error::{CallError, Delivery, RpcError, Thing};
 pub use guard::{Blocked, Checked, Guard, PassAll};
 pub use record::{Done, Record, RecordNothing};
 pub use servers::{House, Servers};
+pub use trace::Trace;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use switchboard_model::{AgentId, Clock, UserId};
 
-pub use answer::tool;
-pub(crate) use answer::{is_uri, uri};
+pub(crate) use answer::{FAMILY, is_uri, uri};
+pub use answer::{template, tool};
 
 use crate::port::Who;
 

@@ -1,10 +1,13 @@
 //! The one path that every call takes: resolve, decide, guard, call, trim, record. Never knows how
 //! a server is reached, why a call may run, or where records go: those are ports.
 
+mod failed;
+mod own;
 mod path;
 mod record;
 mod resolve;
 mod seal;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod towards;
@@ -14,11 +17,14 @@ use std::sync::Arc;
 use switchboard_model::{CallOrigin, Clock, SystemClock};
 use switchboard_wire::Json;
 
-use crate::port::{AllowAll, Decide, Guard, House, PassAll, Record, RecordNothing, Servers, Who};
+use crate::port::{
+    AllowAll, Decide, Guard, House, PassAll, Record, RecordNothing, Servers, Trace, Who,
+};
 use crate::registry::View;
 use crate::results::Results;
 pub(crate) use resolve::Kept;
 use seal::Seal;
+use tasks::Begun;
 
 /// What stands behind the path. [`Ports::new`] has the defaults: every call runs, nothing is
 /// scanned, nothing is recorded.
@@ -34,6 +40,8 @@ pub struct Ports {
     pub guard: Arc<dyn Guard>,
     /// Who takes note.
     pub record: Arc<dyn Record>,
+    /// Who gives calls spans of their own, if anybody does.
+    pub trace: Option<Arc<dyn Trace>>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
 }
@@ -47,6 +55,7 @@ impl Ports {
             decide: Arc::new(AllowAll),
             guard: Arc::new(PassAll),
             record: Arc::new(RecordNothing),
+            trace: None,
             clock: Arc::new(SystemClock),
         }
     }
@@ -60,6 +69,7 @@ struct Inner {
     ports: Ports,
     results: Results,
     seal: Seal,
+    begun: Begun,
 }
 
 /// What somebody wants.
@@ -83,7 +93,7 @@ pub struct Request<'r> {
 impl Router {
     /// `key` seals the ids of tasks: whoever shares it can serve each other's.
     pub fn new(ports: Ports, results: Results, key: [u8; 32]) -> Self {
-        Self(Arc::new(Inner { ports, results, seal: Seal::new(key) }))
+        Self(Arc::new(Inner { ports, results, seal: Seal::new(key), begun: Begun::default() }))
     }
 
     /// The results that were too long to be given whole.

@@ -20,10 +20,18 @@ pub struct Principal {
     pub who: Who,
     /// What they may do.
     pub role: Role,
+    /// The id of the token by which they came, if it was one: what they opened ends with it.
+    pub token: Option<Arc<str>>,
 }
 
 /// Knows tokens.
 pub trait Authenticate: Send + Sync {
     /// Whose token this is. Must not wait: it is asked for every request.
     fn who(&self, bearer: &str) -> Option<Arc<Principal>>;
+
+    /// Tells of those who came in earlier whether they still may, as things are now. Asked when
+    /// that may have changed, and now and then; never on the path of a call.
+    fn still(&self) -> Box<dyn Fn(&Principal) -> bool + Send + '_> {
+        Box::new(|_| true)
+    }
 }

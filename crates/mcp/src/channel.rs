@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::endpoint::Inner;
 use crate::exchange::{hello, introduced, supported, take};
+use crate::guests::Pass;
 use crate::listeners::Listening;
 use crate::outbox::{Outbox, Weight};
 use crate::port::{Port, Speech};
@@ -110,6 +111,7 @@ impl Channel {
     }
 
     fn request(&self, body: &Bytes, request: &Request<'_>) -> Result<(), Reply> {
+        let turn = self.inner.guests.turn();
         let now = self.inner.registry.load();
         let (door, principal) = (&self.session.door, &self.session.principal);
         let view = door.view(&now, principal, &self.inner.surface).ok_or_else(|| {
@@ -137,7 +139,8 @@ impl Channel {
             let text = "the session has not begun: send `initialize` first";
             return Err(Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None));
         }
-        let asker = Asker { who: self.session.who.clone(), view, speech, trace: None };
+        let pass = listener.map(|(_, principal)| Pass { principal: principal.clone(), turn });
+        let asker = Asker { who: self.session.who.clone(), view, speech, pass, trace: None };
         let work = self.inner.serve(asker, listener, request, body, self.out.clone());
         self.go_on(request, work, listener.is_some());
         Ok(())

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticate;
 use crate::gate::Gate;
+use crate::guests::Guests;
 use crate::http::{self, Channels, Outgoing};
 use crate::listeners::Listeners;
 use crate::options::{Limits, Options};
@@ -45,6 +46,7 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) parked: Parked,
     pub(crate) listeners: Listeners,
+    pub(crate) guests: Guests,
     pub(crate) channels: Channels,
     pub(crate) watches: Watches,
     /// What an agent's door can do whatever its servers can: servers come later.
@@ -62,9 +64,10 @@ impl Endpoint {
         let inner = Arc::new(Inner {
             gate: Gate::new(&options.hosts, &options.origins, limits.headers),
             scribe: Scribe::new(&options.identity, &limits),
-            sessions: Sessions::new(seal.clone(), clock.clone(), limits),
+            sessions: Sessions::new(seal.clone(), clock.clone(), limits, options.ended),
             parked: Parked::new(limits),
             listeners: Listeners::default(),
+            guests: Guests::default(),
             channels: Channels::default(),
             watches: Watches::default(),
             always: always(),
@@ -129,6 +132,12 @@ impl Endpoint {
         self.0.parked.give_up(is_theirs);
     }
 
+    /// Tokens may have been withdrawn, or may be somebody else's now: whatever was opened by one that
+    /// is not good any more ends: sessions and streams, with the calls in them, and calls that wait.
+    pub fn review(&self) {
+        self.0.review();
+    }
+
     /// How many sessions are held.
     pub fn sessions(&self) -> usize {
         self.0.sessions.count()
@@ -149,6 +158,18 @@ impl Endpoint {
 }
 
 impl Inner {
+    fn review(&self) {
+        self.guests.turn_over();
+        let welcome = self.auth.still();
+        for session in self.sessions.all() {
+            if !welcome(&session.principal) {
+                self.sessions.end(&session);
+            }
+        }
+        self.guests.see_off(&*welcome);
+        self.parked.see_off(&*welcome);
+    }
+
     async fn sweep(self: Arc<Self>) {
         loop {
             tokio::select! {
@@ -156,6 +177,8 @@ impl Inner {
                 () = self.stop.cancelled() => return,
             }
             self.sessions.sweep();
+            // Tokens expire by themselves.
+            self.review();
             self.parked.sweep(self.clock.monotonic());
             self.unwatch_dead();
         }

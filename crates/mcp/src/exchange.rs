@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
 use bytes::Bytes;
 use switchboard_core::port::RpcError;
 use switchboard_wire::header::{self, Mirror};
@@ -12,12 +11,14 @@ use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
 use switchboard_wire::{
-    Era, Fault, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code, meta,
+    Era, Fault, IdBuf, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code,
     method, write,
 };
 
 use crate::endpoint::Inner;
-use crate::http::{PROTOCOL_VERSION, SESSION_ID, Way, mirror};
+use crate::guests::Pass;
+use crate::head::Head;
+use crate::http::Way;
 use crate::listeners::Listening;
 use crate::outbox::{Keep, Outbox};
 use crate::port::Speech;
@@ -49,6 +50,8 @@ pub(crate) enum Posted {
 /// One request of a batch.
 pub(crate) struct Exchange {
     pub(crate) out: Arc<Outbox>,
+    /// Of which request, if it can be told.
+    pub(crate) id: Option<IdBuf>,
     work: Work,
 }
 
@@ -60,15 +63,10 @@ impl Exchange {
 
 impl Inner {
     /// Reads a body and begins what it asks for.
-    pub(crate) fn exchange(
-        self: &Arc<Self>,
-        way: Way,
-        headers: &HeaderMap,
-        body: &Bytes,
-    ) -> Posted {
+    pub(crate) fn exchange(self: &Arc<Self>, way: Way, head: &Head<'_>, body: &Bytes) -> Posted {
         let message = match Incoming::parse(body, &self.limits.message) {
             Ok(Incoming::One(message)) => message,
-            Ok(Incoming::Batch(messages)) => return self.batch(&way, headers, body, messages),
+            Ok(Incoming::Batch(messages)) => return self.batch(&way, head, body, messages),
             Err(refusal) => {
                 let text = refusal.fault.to_string();
                 let reply = Reply::refused(refusal.id, refusal.fault.code(), &text, None);
@@ -77,12 +75,12 @@ impl Inner {
             }
         };
         match message {
-            Message::Request(request) => self.request(way, headers, body, &request),
-            Message::Notification(notification) => self.notification(&way, headers, &notification),
-            Message::Response(response) => self.with_session(&way, headers, |session| {
+            Message::Request(request) => self.request(way, head, body, &request),
+            Message::Notification(notification) => self.notification(&way, head, &notification),
+            Message::Response(response) => self.with_session(&way, head, |session| {
                 session.answer(response.id, Ok(JsonBuf::within(body, response.result)));
             }),
-            Message::Failure(failure) => self.with_session(&way, headers, |session| {
+            Message::Failure(failure) => self.with_session(&way, head, |session| {
                 if let Some(id) = failure.id {
                     session.answer(id, Err(RpcError::from(&failure.error)));
                 }
@@ -93,7 +91,7 @@ impl Inner {
     fn request(
         self: &Arc<Self>,
         way: Way,
-        headers: &HeaderMap,
+        head: &Head<'_>,
         body: &Bytes,
         request: &Request<'_>,
     ) -> Posted {
@@ -101,13 +99,14 @@ impl Inner {
             Ok(meta) => meta,
             Err(repeated) => return refuse(request, code::INVALID_PARAMS, &repeated.to_string()),
         };
-        if meta.protocol_version.is_some() || is_stateless(headers) {
-            return match stateless(&mirror(headers), request, &meta) {
+        if meta.protocol_version.is_some() || is_stateless(head) {
+            return match stateless(&head.mirror(), request, &meta) {
                 Err(reply) => Posted::Reply(reply),
                 Ok((speech, subject)) => {
                     let who = Arc::new(way.door.who(&way.principal));
-                    let asker = Asker { who, view: way.view, speech, trace: trace(headers) };
-                    if let Err(reply) = check_params(&asker, headers, request, subject.as_deref()) {
+                    let pass = Some(Pass { principal: way.principal.clone(), turn: way.turn });
+                    let asker = Asker { who, view: way.view, speech, pass, trace: trace(head) };
+                    if let Err(reply) = check_params(&asker, head, request, subject.as_deref()) {
                         return Posted::Reply(reply);
                     }
                     let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
@@ -118,12 +117,12 @@ impl Inner {
         if request.method == method::INITIALIZE {
             return self.initialize(&way, request);
         }
-        let session = match self.find_session(&way, headers) {
+        let session = match self.find_session(&way, head) {
             Ok(session) => session,
             Err(posted) => return *posted,
         };
-        let (who, view, trace) = (session.who.clone(), way.view, trace(headers));
-        let asker = Asker { who, view, speech: Speech::Session(session), trace };
+        let (who, view, trace) = (session.who.clone(), way.view, trace(head));
+        let asker = Asker { who, view, speech: Speech::Session(session), pass: None, trace };
         let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
         self.serve(asker, None, request, body, out).into()
     }
@@ -148,25 +147,25 @@ impl Inner {
     fn notification(
         self: &Arc<Self>,
         way: &Way,
-        headers: &HeaderMap,
+        head: &Head<'_>,
         notification: &Notification<'_>,
     ) -> Posted {
         // In the stateless era a closed stream says all that a notification could.
         let meta = RequestMeta::read(notification.params).unwrap_or_default();
-        if meta.protocol_version.is_some() || is_stateless(headers) {
+        if meta.protocol_version.is_some() || is_stateless(head) {
             return Posted::Accepted;
         }
-        self.with_session(way, headers, |session| note(session, notification))
+        self.with_session(way, head, |session| note(session, notification))
     }
 
     fn batch(
         self: &Arc<Self>,
         way: &Way,
-        headers: &HeaderMap,
+        head: &Head<'_>,
         body: &Bytes,
         messages: Vec<Result<Message<'_>, switchboard_wire::Refusal<'_>>>,
     ) -> Posted {
-        let session = match self.find_session(way, headers) {
+        let session = match self.find_session(way, head) {
             Ok(session) => session,
             Err(posted) => return *posted,
         };
@@ -177,13 +176,19 @@ impl Inner {
         let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
         let mut exchanges = Vec::new();
         for message in messages {
+            let id = match &message {
+                Ok(Message::Request(request)) => Some(request.id.to_buf()),
+                Ok(_) => None,
+                Err(refusal) => refusal.id.map(|id| id.to_buf()),
+            };
             let work = match message {
                 Ok(Message::Request(request)) => {
                     let asker = Asker {
                         who: session.who.clone(),
                         view: way.view.clone(),
                         speech: Speech::Session(session.clone()),
-                        trace: trace(headers),
+                        pass: None,
+                        trace: trace(head),
                     };
                     self.serve(asker, None, &request, body, out.clone())
                 }
@@ -198,13 +203,13 @@ impl Inner {
                     None,
                 )),
             };
-            exchanges.push(Exchange { out: out.clone(), work });
+            exchanges.push(Exchange { out: out.clone(), id, work });
         }
         if exchanges.is_empty() { Posted::Accepted } else { Posted::Batch(exchanges, session) }
     }
 
-    fn with_session(&self, way: &Way, headers: &HeaderMap, act: impl FnOnce(&Session)) -> Posted {
-        match self.find_session(way, headers) {
+    fn with_session(&self, way: &Way, head: &Head<'_>, act: impl FnOnce(&Session)) -> Posted {
+        match self.find_session(way, head) {
             Ok(session) => {
                 act(&session);
                 Posted::Accepted
@@ -214,21 +219,20 @@ impl Inner {
     }
 
     /// The session that the headers name; their revision has to be one of that era.
-    fn find_session(&self, way: &Way, headers: &HeaderMap) -> Result<Arc<Session>, Box<Posted>> {
+    fn find_session(&self, way: &Way, head: &Head<'_>) -> Result<Arc<Session>, Box<Posted>> {
         let refuse = |status, text: &str| {
             Err(Box::new(Posted::Refused(status, code::INVALID_REQUEST, text.to_owned())))
         };
-        if let Some(version) = headers.get(PROTOCOL_VERSION) {
-            let revision = version.to_str().ok().and_then(Revision::parse);
+        if head.version.is_there() {
+            let revision = head.version.text().and_then(Revision::parse);
             if revision.is_none_or(|revision| revision.era() != Era::Session) {
                 return refuse(400, "the MCP-Protocol-Version is not one of a session");
             }
         }
-        let Some(id) = headers.get(SESSION_ID) else {
+        let Some(id) = head.session.text() else {
             return refuse(400, "the Mcp-Session-Id header is missing: begin with `initialize`");
         };
-        let found = id.to_str().ok();
-        match found.and_then(|id| self.sessions.find(id, &way.principal, &way.door)) {
+        match self.sessions.find(id, &way.principal, &way.door) {
             Some(session) => Ok(session),
             None => refuse(404, "there is no such session: begin again with `initialize`"),
         }
@@ -274,19 +278,18 @@ pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
     }
 }
 
-/// Whether the headers speak of a revision of the stateless era.
 /// More than any version of the header has; it is kept with the record of the call.
 const LONGEST_TRACE: usize = 128;
 
 /// The trace that whoever sent the request is in, as HTTP clients tell it.
-fn trace(headers: &HeaderMap) -> Option<Arc<str>> {
-    let trace = headers.get(meta::TRACEPARENT)?.to_str().ok()?;
+fn trace(head: &Head<'_>) -> Option<Arc<str>> {
+    let trace = head.trace.text()?;
     (trace.len() <= LONGEST_TRACE).then(|| Arc::from(trace))
 }
 
-fn is_stateless(headers: &HeaderMap) -> bool {
-    let version = headers.get(PROTOCOL_VERSION);
-    let revision = version.and_then(|version| Revision::parse(version.to_str().ok()?));
+/// Whether the headers speak of a revision of the stateless era.
+fn is_stateless(head: &Head<'_>) -> bool {
+    let revision = head.version.text().and_then(Revision::parse);
     revision.is_some_and(|revision| revision.era() == Era::Stateless)
 }
 
@@ -306,10 +309,10 @@ fn stateless<'a>(
 }
 
 /// What a request of the stateless era says of itself: its revision and its client.
-pub(crate) fn introduced(
+pub(crate) fn introduced<'a>(
     request: &Request<'_>,
-    meta: &RequestMeta<'_>,
-) -> Result<(String, Speech), Reply> {
+    meta: &RequestMeta<'a>,
+) -> Result<(Cow<'a, str>, Speech), Reply> {
     let lacks = |key: &str| {
         let text = format!("`_meta` lacks `{key}`, or it is of the wrong type");
         Reply::refused(Some(request.id), code::INVALID_PARAMS, &text, None)
@@ -322,7 +325,7 @@ pub(crate) fn introduced(
     let level = meta.log_level.and_then(Json::string);
     let level = level.and_then(|level| LogLevel::parse(&level));
     let capabilities = Capabilities::read(Some(capabilities));
-    Ok((version.into_owned(), Speech::Stateless { capabilities, level }))
+    Ok((version, Speech::Stateless { capabilities, level }))
 }
 
 /// Whether a revision is one of the stateless era that is spoken here.
@@ -346,7 +349,7 @@ pub(crate) fn supported(request: &Request<'_>, version: &str) -> Result<(), Repl
 /// Whether the headers that mirror a tool's arguments say what the arguments say.
 fn check_params(
     asker: &Asker,
-    headers: &HeaderMap,
+    head: &Head<'_>,
     request: &Request<'_>,
     subject: Option<&str>,
 ) -> Result<(), Reply> {
@@ -355,12 +358,12 @@ fn check_params(
     }
     let Some(tool) = subject.and_then(|name| asker.view.tool(name)) else { return Ok(()) };
     let params = request.params.unwrap_or(Json::EMPTY);
-    let wanted = header::param_headers(tool.entry.input_schema()).unwrap_or_default();
+    let wanted = tool.entry.mirrored();
     if wanted.is_empty() {
         return Ok(());
     }
-    let find = |name: &str| headers.get(name)?.to_str().ok();
-    header::check_params(&wanted, params.get("arguments"), find).map_err(|mismatch| {
+    let find = |name: &str| head.all.get(name)?.to_str().ok();
+    header::check_params(wanted, params.get("arguments"), find).map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })
 }

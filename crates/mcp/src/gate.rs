@@ -6,11 +6,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use switchboard_wire::header::{ACCEPT_BOTH, JSON};
 
 use crate::auth::{Authenticate, Principal};
+use crate::head::Head;
 
 /// What is let in.
 pub(crate) struct Gate {
@@ -42,25 +43,23 @@ impl Gate {
 
     /// Whether a request came to us by a name of ours, from a page of ours or no page, with headers
     /// of a bearable size. A page that rebinds its own name to us fails here.
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check(&self, uri: &Uri, head: &Head<'_>) -> Result<(), Refused> {
         let refuse = |status, reason| Err(Refused { status, reason });
-        let size: usize =
-            headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-        if size > self.headers {
+        if head.size > self.headers {
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
             return refuse(status, "the headers are too large");
         }
-        let host = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
-        let host = host.or_else(|| uri.authority().map(|authority| authority.as_str()));
-        if headers.get_all(HOST).iter().count() > 1 || !host.is_some_and(|host| self.is_ours(host))
-        {
+        let host = match head.host.is_there() {
+            true => head.host.text(),
+            false => uri.authority().map(|authority| authority.as_str()),
+        };
+        if !host.is_some_and(|host| self.is_ours(host)) {
             let reason = "the Host header names none of this hub's names";
             return refuse(StatusCode::MISDIRECTED_REQUEST, reason);
         }
-        for origin in headers.get_all(ORIGIN) {
-            if !origin.to_str().is_ok_and(|origin| self.is_good_origin(origin)) {
-                return refuse(StatusCode::FORBIDDEN, "pages of that origin may not call this hub");
-            }
+        let good = head.origin.text().is_some_and(|origin| self.is_good_origin(origin));
+        if head.origin.is_there() && !good {
+            return refuse(StatusCode::FORBIDDEN, "pages of that origin may not call this hub");
         }
         Ok(())
     }
@@ -96,23 +95,21 @@ fn split(host: &str) -> (&str, Option<&str>) {
 }
 
 /// Whose token a request carries. No token, no answer.
-pub(crate) fn principal(auth: &dyn Authenticate, headers: &HeaderMap) -> Option<Arc<Principal>> {
-    let mut all = headers.get_all(AUTHORIZATION).iter();
-    let value = all.next()?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
+pub(crate) fn principal(auth: &dyn Authenticate, head: &Head<'_>) -> Option<Arc<Principal>> {
+    let (scheme, token) = head.authorization.text()?.split_once(' ')?;
     let token = token.trim();
-    if all.next().is_some() || !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
         return None;
     }
     auth.who(token)
 }
 
 /// Whether a POST is of JSON.
-pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Refused> {
-    if headers.get(CONTENT_TYPE).is_some_and(|kind| kind == JSON) {
+pub(crate) fn check_json(head: &Head<'_>) -> Result<(), Refused> {
+    let kind = head.content_type.text().unwrap_or_default();
+    if kind == JSON {
         return Ok(());
     }
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let reason = "the Content-Type has to be application/json";
@@ -122,13 +119,13 @@ pub(crate) fn check_json(headers: &HeaderMap) -> Result<(), Refused> {
 }
 
 /// The same, and whether it takes both kinds of answers.
-pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refused> {
-    check_json(headers)?;
+pub(crate) fn check_post(head: &Head<'_>) -> Result<(), Refused> {
+    check_json(head)?;
     // What nearly all clients say, in either order.
-    if headers.get(ACCEPT).is_some_and(|both| both == ACCEPT_BOTH || both == ACCEPT_TURNED) {
+    if head.accept.text().is_some_and(|both| both == ACCEPT_BOTH || both == ACCEPT_TURNED) {
         return Ok(());
     }
-    if accepts(headers, "application/json") && accepts(headers, "text/event-stream") {
+    if accepts(head.all, "application/json") && accepts(head.all, "text/event-stream") {
         return Ok(());
     }
     let reason = "the Accept header has to name application/json and text/event-stream";
@@ -136,8 +133,8 @@ pub(crate) fn check_post(headers: &HeaderMap) -> Result<(), Refused> {
 }
 
 /// Whether a GET takes a stream.
-pub(crate) fn check_get(headers: &HeaderMap) -> Result<(), Refused> {
-    if accepts(headers, "text/event-stream") {
+pub(crate) fn check_get(head: &Head<'_>) -> Result<(), Refused> {
+    if accepts(head.all, "text/event-stream") {
         return Ok(());
     }
     let reason = "the Accept header has to name text/event-stream";

@@ -1,6 +1,7 @@
 //! The endpoint over HTTP: its routes, and what a POST, a GET and a DELETE do. Never looks into a
 //! message: that is `exchange`.
 
+mod batch;
 mod body;
 mod call;
 mod legacy;
@@ -12,7 +13,6 @@ use axum::Router;
 use axum::body::Body as AxumBody;
 use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use axum::routing::any;
 use bytes::Bytes;
@@ -21,20 +21,17 @@ use switchboard_wire::{code, header, sse, write};
 
 use self::body::Events;
 pub use self::body::Outgoing;
-pub(crate) use self::call::mirror;
 pub(crate) use self::legacy::Channels;
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::endpoint::Inner;
 use crate::gate::{self, Refused};
+use crate::head::Head;
 use crate::reply::{Body, Reply};
 use crate::session::{EventId, Session};
 
-// Known names are found without being read letter by letter.
-pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
-pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(header::PROTOCOL_VERSION);
-const METHOD: HeaderName = HeaderName::from_static(header::METHOD);
-const NAME: HeaderName = HeaderName::from_static(header::NAME);
+/// Known names are found without being read letter by letter.
+const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
 
 /// Which transport a route speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,11 +127,14 @@ impl Inner {
         Place { door, transport }: Place,
         request: Request<impl Incoming>,
     ) -> Response {
-        let (head, body) = request.into_parts();
-        if let Err(refused) = self.gate.check(&head.uri, &head.headers) {
+        let (parts, body) = request.into_parts();
+        let head = Head::of(&parts.headers);
+        if let Err(refused) = self.gate.check(&parts.uri, &head) {
             return refusal(&refused);
         }
-        let Some(principal) = gate::principal(&*self.auth, &head.headers) else {
+        // Before the token is looked at: whatever changes from here on is seen at the end.
+        let turn = self.guests.turn();
+        let Some(principal) = gate::principal(&*self.auth, &head) else {
             return unauthorized();
         };
         let now = self.registry.load();
@@ -143,13 +143,16 @@ impl Inner {
             Some((door, view))
         });
         let Some((door, view)) = seen else { return plain(StatusCode::NOT_FOUND, "Not found") };
-        let way = Way { door, principal, view };
-        match (&head.method, transport) {
+        let guest = principal.clone();
+        let way = Way { door, principal, turn, view };
+        let response = match (&parts.method, transport) {
             (&Method::POST, Transport::Streamable) => self.post(way, &head, body).await,
             (&Method::GET, Transport::Streamable) => self.get(&way, &head),
             (&Method::DELETE, Transport::Streamable) => self.delete(&way, &head),
-            (&Method::POST, Transport::Legacy) => self.legacy_post(way, &head, body).await,
-            (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &head),
+            (&Method::POST, Transport::Legacy) => {
+                self.legacy_post(way, &parts.uri, &head, body).await
+            }
+            (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &parts.uri, &head),
             _ => {
                 let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
                 let allowed = match transport {
@@ -159,32 +162,46 @@ impl Inner {
                 response.headers_mut().insert("allow", HeaderValue::from_static(allowed));
                 response
             }
+        };
+        self.seen_off(response, guest, turn)
+    }
+
+    /// The answer, unless the token was withdrawn meanwhile; a stream ends when it is.
+    fn seen_off(&self, mut response: Response, guest: Arc<Principal>, turn: u64) -> Response {
+        if let Some(events) = response.body_mut().as_events() {
+            events.belongs_to(self.guests.enter(guest.clone()));
         }
+        // Nearly always the same; only then is it worth a look.
+        if self.guests.turn() != turn && !self.auth.still()(&guest) {
+            return unauthorized();
+        }
+        response
     }
 
     /// The stream of what belongs to no call, or what is left of one that was lost.
-    fn get(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
-        if let Err(refused) = gate::check_get(&head.headers) {
+    fn get(self: &Arc<Self>, way: &Way, head: &Head<'_>) -> Response {
+        if let Err(refused) = gate::check_get(head) {
             return refusal(&refused);
         }
-        let session = match self.session(way, &head.headers) {
+        let session = match self.session(way, head) {
             Ok(session) => session,
             Err(response) => return *response,
         };
-        let last = head.headers.get(header::LAST_EVENT_ID);
-        let last = last.and_then(|id| EventId::parse(id.to_str().ok()?));
-        let found = last.and_then(|last| {
-            let stream = session.streams(|streams| streams.find(last))?;
-            Some((last, stream))
-        });
+        let last = match last_event(head.all) {
+            Ok(last) => last,
+            Err(refused) => return refusal(&refused),
+        };
+        let found = last.and_then(|last| session.streams(|streams| streams.find(last)));
         let life = session.streams(|streams| streams.life());
         let every = self.limits.keep_alive;
-        let last = match found {
-            Some((last, stream)) if last.stream > 0 => {
+        let last = match (last, found) {
+            (Some(last), Some(stream)) if last.stream > 0 => {
                 let events = Events::new(stream, Some(last.message), every);
                 return stream_response(events.numbered(life, last.stream));
             }
-            found => found.map(|(last, _)| last.message),
+            // Not the session's own stream instead: whoever reads that would lose it.
+            (Some(last), None) if last.stream > 0 => return refusal(&GONE),
+            (last, found) => found.and(last).map(|last| last.message),
         };
         let out = session.streams(|streams| streams.own(self.limits.replay));
         let listener = self.listen_session(&session, &way.view, &out);
@@ -195,8 +212,8 @@ impl Inner {
     }
 
     /// The end of a session.
-    fn delete(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
-        match self.session(way, &head.headers) {
+    fn delete(self: &Arc<Self>, way: &Way, head: &Head<'_>) -> Response {
+        match self.session(way, head) {
             Ok(session) => {
                 self.sessions.end(&session);
                 status(StatusCode::NO_CONTENT)
@@ -206,17 +223,12 @@ impl Inner {
     }
 
     /// The session that a request belongs to.
-    fn session(
-        &self,
-        way: &Way,
-        headers: &axum::http::HeaderMap,
-    ) -> Result<Arc<Session>, Box<Response>> {
-        let Some(id) = headers.get(SESSION_ID) else {
+    fn session(&self, way: &Way, head: &Head<'_>) -> Result<Arc<Session>, Box<Response>> {
+        let Some(id) = head.session.text() else {
             let text = "the Mcp-Session-Id header is missing: begin with `initialize`";
             return Err(Box::new(error(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, text)));
         };
-        let found = id.to_str().ok();
-        let found = found.and_then(|id| self.sessions.find(id, &way.principal, &way.door));
+        let found = self.sessions.find(id, &way.principal, &way.door);
         found.ok_or_else(|| {
             let text = "there is no such session: begin again with `initialize`";
             Box::new(error(StatusCode::NOT_FOUND, code::INVALID_REQUEST, text))
@@ -224,10 +236,30 @@ impl Inner {
     }
 }
 
+/// What a client that comes back has read last.
+fn last_event(headers: &axum::http::HeaderMap) -> Result<Option<EventId>, Refused> {
+    let Some(last) = headers.get(header::LAST_EVENT_ID).filter(|last| !last.is_empty()) else {
+        return Ok(None);
+    };
+    let last = last.to_str().ok().and_then(EventId::parse);
+    last.map(Some).ok_or(Refused {
+        status: StatusCode::BAD_REQUEST,
+        reason: "the Last-Event-ID is none of this hub's",
+    })
+}
+
+/// Not 404, by which a client would take its session for lost.
+const GONE: Refused = Refused {
+    status: StatusCode::BAD_REQUEST,
+    reason: "the stream of that Last-Event-ID is not kept any more: make the call again",
+};
+
 /// Where a request came in, whose it is, and what they see.
 pub(crate) struct Way {
     pub(crate) door: Door,
     pub(crate) principal: Arc<Principal>,
+    /// The guests' turn before the token was looked at.
+    pub(crate) turn: u64,
     pub(crate) view: Arc<switchboard_core::View>,
 }
 

@@ -1,24 +1,30 @@
 //! Whoever hears of changes: the streams of sessions, and `subscriptions/listen`. One task looks at
 //! what changed, and tells each exactly what concerns what they see.
 
+mod opening;
+
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use switchboard_core::port::Who;
+use switchboard_core::port::{BoxFuture, Who};
 use switchboard_core::{Kind, View};
 use switchboard_wire::types::Filter;
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, code, meta, method, write};
+use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::opening::Opening;
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::endpoint::Inner;
 use crate::outbox::{Outbox, Weight};
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
 use crate::running::Asker;
 use crate::serve::Work;
 use crate::session::Session;
+use crate::tasks;
+use crate::watches::Hearing;
 
 /// What is told of which lists.
 const TOLD: [(&str, &[Kind]); 3] = [
@@ -39,10 +45,12 @@ struct Rows {
 
 /// Somebody who listens.
 pub(crate) struct Listener {
-    out: Arc<Outbox>,
+    pub(crate) out: Arc<Outbox>,
     door: Door,
     principal: Arc<Principal>,
     ear: Ear,
+    /// Whether it was acknowledged: nothing may come before that.
+    acknowledged: Arc<AtomicBool>,
 }
 
 /// What they hear, and how it is told.
@@ -58,21 +66,26 @@ pub(crate) struct Listening {
     inner: Arc<Inner>,
     number: u64,
     pub(crate) out: Arc<Outbox>,
+    /// Ends what is done for it beside.
+    end: Option<CancellationToken>,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
+        if let Some(end) = &self.end {
+            end.cancel();
+        }
         self.inner.listeners.lock().rows.remove(&self.number);
         self.inner.watches.leave(self.number);
     }
 }
 
 impl Listeners {
-    fn add(&self, listener: Listener) -> u64 {
+    fn add(&self, listener: Arc<Listener>) -> u64 {
         let mut rows = self.lock();
         rows.last += 1;
         let number = rows.last;
-        rows.rows.insert(number, Arc::new(listener));
+        rows.rows.insert(number, listener);
         number
     }
 
@@ -102,8 +115,16 @@ impl Listeners {
 }
 
 impl Listener {
+    /// What they see now.
+    pub(crate) fn view(&self, inner: &Inner) -> Option<Arc<View>> {
+        self.door.view(&inner.registry.load(), &self.principal, &inner.surface)
+    }
+
     /// Tells what changed since they were last told.
     fn tell(&self, view: &View) {
+        if !self.acknowledged.load(Ordering::SeqCst) {
+            return;
+        }
         for (told, kinds) in TOLD {
             let mut news = false;
             for kind in kinds {
@@ -123,7 +144,9 @@ impl Listener {
 
     /// The stream ends, in the words of its era.
     fn end(&self) {
-        if let Ear::Listen { id, .. } = &self.ear {
+        if let Ear::Listen { id, .. } = &self.ear
+            && self.acknowledged.load(Ordering::SeqCst)
+        {
             let result = write::object(|result| {
                 result.text("resultType", "complete");
                 result.object(meta::META, |meta| meta.raw(meta::SUBSCRIPTION_ID, id.as_json()));
@@ -183,13 +206,15 @@ impl Inner {
             door: session.door.clone(),
             principal: session.principal.clone(),
             ear: Ear::Session(session.clone()),
+            acknowledged: Arc::new(AtomicBool::new(true)),
         };
         listener.tell(view);
-        let number = self.listeners.add(listener);
-        Listening { inner: self.clone(), number, out: out.clone() }
+        let number = self.listeners.add(Arc::new(listener));
+        Listening { inner: self.clone(), number, out: out.clone(), end: None }
     }
 
-    /// `subscriptions/listen`: acknowledged before anything else.
+    /// `subscriptions/listen`: acknowledged before anything else, as soon as every server that has
+    /// to be asked has said whether it will tell.
     pub(crate) fn listen(
         self: &Arc<Self>,
         asker: Asker,
@@ -204,27 +229,41 @@ impl Inner {
             let reply = Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None);
             return Work::Reply(reply.with_status(429));
         }
+        let needed = tasks::lacks(&asker.speech).filter(|_| !filter.task_ids.is_empty());
+        if let Some(needed) = needed {
+            return Work::Reply(reply::lacking(id.as_id(), &needed));
+        }
+        let wishes = self.wishes(&asker, &filter.task_ids);
         let most = self.limits.subscriptions;
         let found = filter.uris.iter().take(most).filter_map(|uri| {
-            let (server, own) = self.router.resource(&asker.view, uri)?;
-            Some((uri.clone(), server, own))
+            let place = self.router.resource(&asker.view, uri)?;
+            self.can_tell(&place).then(|| (uri.clone(), place))
         });
         let found: Vec<_> = found.collect();
-        let uris = found.iter().map(|(uri, ..)| uri.clone()).collect();
-        // Servers do not tell of tasks yet, and nobody is promised what will not come.
-        let filter = Filter { uris, task_ids: Vec::new(), ..filter };
-        let params = stamped(&id, |params| params.raw("notifications", filter.to_json().as_json()));
-        let mut message = Vec::new();
-        write::notification(&mut message, method::ACKNOWLEDGED, Some(params.as_json()));
-        out.push(message.into(), Weight::Needed);
+        let filter = Filter { uris: Vec::new(), task_ids: Vec::new(), ..filter };
         let seen = Kind::ALL.map(|kind| AtomicU64::new(asker.view.digest(kind)));
         let ear = Ear::Listen { id: id.clone(), filter, seen };
         let (door, principal) = (door.clone(), principal.clone());
-        let number = self.listeners.add(Listener { out: out.clone(), door, principal, ear });
-        for (uri, server, own) in found {
-            self.watch_stream(&asker.who, number, &out, &id, (server, own), uri);
+        let acknowledged = Arc::new(AtomicBool::new(false));
+        let hears = (Arc::downgrade(&out), acknowledged.clone());
+        let listener = Arc::new(Listener { out: out.clone(), door, principal, ear, acknowledged });
+        let number = self.listeners.add(listener.clone());
+        let hearing = Hearing { number, out: hears.0, id: id.clone(), acknowledged: hears.1 };
+        let asks = found.into_iter().map(|(uri, place)| {
+            let asked = self.watch_stream(&asker.who, &hearing, place, uri.clone());
+            (uri, Box::pin(asked) as BoxFuture<'static, bool>)
+        });
+        let asks = asks.collect();
+        let end = (!wishes.is_empty()).then(|| self.stop.child_token());
+        let opening = Opening { number, listener, asks, end: end.clone() };
+        match &end {
+            None => opening.acknowledge_when(self),
+            Some(end) => {
+                let hears = self.clone().hear_tasks(opening, asker, id, wishes);
+                self.tasks.spawn(end.clone().run_until_cancelled_owned(hears));
+            }
         }
-        Work::Listen(Listening { inner: self.clone(), number, out })
+        Work::Listen(Listening { inner: self.clone(), number, out, end })
     }
 
     /// Tells everybody what changed for them, until the end.

@@ -8,6 +8,7 @@ use switchboard_model::{Clock, SystemClock};
 use switchboard_wire as wire;
 
 use crate::auth::Authenticate;
+use crate::session::Remember;
 
 /// What an endpoint is made of. [`Options::new`] has defaults for what need not be said.
 pub struct Options {
@@ -22,6 +23,8 @@ pub struct Options {
     /// Seals the ids of sessions and what callers keep for us: instances that share it can take
     /// over each other's sessions.
     pub key: [u8; 32],
+    /// Where it is kept beyond this process which sessions were ended.
+    pub ended: Option<Arc<dyn Remember>>,
     /// How much is taken.
     pub limits: Limits,
     /// The names that agents see; a server's own door always has its own names.
@@ -48,6 +51,7 @@ impl Options {
             auth,
             clock: Arc::new(SystemClock),
             key,
+            ended: None,
             limits: Limits::default(),
             surface: Surface::mcp(),
             identity: Identity::default(),
@@ -98,6 +102,13 @@ pub struct Limits {
     pub calls: usize,
     /// Bytes of events that a session's stream keeps for a client that comes back.
     pub replay: usize,
+    /// Bytes of events that all sessions of one caller keep so; above, what can be missed goes, and
+    /// streams that are over are not kept.
+    pub kept_each: usize,
+    /// The same for all callers together.
+    pub kept: usize,
+    /// Bytes of the answers to one batch; what does not fit is answered with an error.
+    pub batch: usize,
     /// Bytes that may wait for a client on a connection of its own before nothing more is taken
     /// from it.
     pub unread: usize,
@@ -109,6 +120,9 @@ pub struct Limits {
     pub parked_each: usize,
     /// Streams of changes (`subscriptions/listen`) of one caller.
     pub listens: usize,
+    /// How long servers may take to agree to a stream's subscriptions; those that have not by then
+    /// are not promised.
+    pub agree: Duration,
     /// Resources that one session or stream is told about.
     pub subscriptions: usize,
     /// How long changes, and what a server asks back, are gathered before anybody is told.
@@ -131,11 +145,15 @@ impl Default for Limits {
             session_life: Duration::from_secs(7 * 24 * 60 * 60),
             calls: 1_024,
             replay: 256 * 1024,
+            kept_each: 32 * 1024 * 1024,
+            kept: 256 * 1024 * 1024,
+            batch: 8 * 1024 * 1024,
             unread: 16 * 1024 * 1024,
             input: Duration::from_secs(10 * 60),
             parked: 1_024,
-            parked_each: 64,
+            parked_each: 16,
             listens: 256,
+            agree: Duration::from_secs(5),
             subscriptions: 1_000,
             gather: Duration::from_millis(50),
             list_ttl: Duration::from_secs(60),

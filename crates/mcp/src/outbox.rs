@@ -1,14 +1,17 @@
 //! Messages on their way to one stream: kept until they are read, or for a client that comes back.
 //! Never waits, and never grows without bound: what can be missed gives way to what cannot.
 
+mod account;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+
+pub(crate) use self::account::Account;
 
 /// Notices that wait at once, whatever their size.
 const NOTICES: usize = 256;
@@ -53,6 +56,8 @@ struct State {
     /// Who waits until less is unread.
     drained: Option<Waker>,
     ended: bool,
+    /// Where its bytes are counted, once it is a stream that is kept.
+    account: Option<Arc<Account>>,
 }
 
 struct Message {
@@ -73,6 +78,7 @@ impl Outbox {
             waker: None,
             drained: None,
             ended: false,
+            account: None,
         }))
     }
 
@@ -85,13 +91,30 @@ impl Outbox {
             }
             let number = state.next;
             state.next += 1;
-            state.bytes += bytes.len();
+            state.grow(bytes.len());
             state.messages.push_back(Message { number, bytes, weight });
             state.make_room();
             state.waker.take()
         };
         if let Some(waker) = waker {
             waker.wake();
+        }
+    }
+
+    /// From now on what it keeps is counted there.
+    pub(crate) fn charge(&self, account: &Arc<Account>) {
+        let mut state = self.lock();
+        if state.account.is_none() {
+            account.add(state.bytes);
+            state.account = Some(account.clone());
+        }
+    }
+
+    /// Nobody can come back to it: what is read from now on goes.
+    pub(crate) fn let_go(&self) {
+        let mut state = self.lock();
+        if let Keep::ForReplay(room) = state.keep {
+            state.keep = Keep::UntilRead(room);
         }
     }
 
@@ -199,9 +222,14 @@ impl State {
                 Some((message.number, message.bytes.clone()))
             }
             Keep::UntilRead(_) => {
-                let message = self.messages.pop_front()?;
-                self.bytes -= message.bytes.len();
-                Some((message.number, message.bytes))
+                // What was read while it was still kept goes with the rest.
+                loop {
+                    let message = self.messages.pop_front()?;
+                    self.shrink(message.bytes.len());
+                    if message.number >= from {
+                        return Some((message.number, message.bytes));
+                    }
+                }
             }
         }
     }
@@ -216,6 +244,8 @@ impl State {
     /// What was read goes first, then the oldest notice.
     fn make_room(&mut self) {
         let (Keep::ForReplay(room) | Keep::UntilRead(room)) = self.keep;
+        let full = self.account.as_deref().is_some_and(Account::is_full);
+        let room = if full { 0 } else { room };
         while self.bytes > room || self.messages.len() > NOTICES {
             let unread = self.unread;
             let goes =
@@ -224,8 +254,28 @@ impl State {
             let last = self.messages.len().saturating_sub(1);
             let Some(at) = self.messages.iter().take(last).position(goes) else { return };
             if let Some(message) = self.messages.remove(at) {
-                self.bytes -= message.bytes.len();
+                self.shrink(message.bytes.len());
             }
         }
+    }
+
+    fn grow(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        if let Some(account) = &self.account {
+            account.add(bytes);
+        }
+    }
+
+    fn shrink(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        if let Some(account) = &self.account {
+            account.subtract(bytes);
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
     }
 }

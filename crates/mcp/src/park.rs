@@ -13,7 +13,9 @@ use switchboard_core::port::Who;
 use switchboard_wire::types::InputRequired;
 use switchboard_wire::{Edit, Era, IdBuf, Json, JsonBuf, code, method, peek, rewrite, write};
 
+use crate::auth::Principal;
 use crate::endpoint::Inner;
+use crate::guests::Pass;
 use crate::options::Limits;
 use crate::port::Ask;
 use crate::reply::Reply;
@@ -28,6 +30,7 @@ pub(crate) struct Parked {
 
 struct Row {
     who: Arc<Who>,
+    pass: Option<Pass>,
     until: Instant,
     running: Running,
     asks: Vec<Ask>,
@@ -62,6 +65,11 @@ impl Parked {
     /// Gives up what these have.
     pub(crate) fn give_up(&self, theirs: impl Fn(&Who) -> bool) {
         self.remove(|row| theirs(&row.who));
+    }
+
+    /// Gives up what was begun by a token that is not good any more.
+    pub(crate) fn see_off(&self, welcome: &dyn Fn(&Principal) -> bool) {
+        self.remove(|row| row.pass.as_ref().is_some_and(|pass| !welcome(&pass.principal)));
     }
 
     fn remove(&self, goes: impl Fn(&Row) -> bool) {
@@ -192,12 +200,16 @@ impl Inner {
             }
         });
         let until = self.clock.monotonic() + self.limits.input;
-        let row = Row { who: asker.who.clone(), until, running, asks };
+        let row = Row { who: asker.who.clone(), pass: asker.pass.clone(), until, running, asks };
         let (Some(state), Ok(())) = (state, self.parked.put(number, row)) else {
             let text = "too many calls wait for inputs; answer or give up some of them first";
             return Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None)
                 .with_status(200);
         };
+        // A token may have ended just before, too early for whoever looked at what waits.
+        if asker.pass.as_ref().is_some_and(|pass| pass.turn != self.guests.turn()) {
+            self.parked.see_off(&*self.auth.still());
+        }
         let result = write::object(|result| {
             result.text("resultType", "input_required");
             result.raw("inputRequests", requests.as_json());

@@ -2,16 +2,18 @@
 //! they ask becomes a request of its own or waits for the client to come back with inputs. Never
 //! asks for what the client did not say it can do.
 
+mod beyond;
 mod key;
+mod sampling;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use switchboard_core::port::{BoxFuture, ClientPort, RpcError, Who};
+use switchboard_core::port::{BoxFuture, ClientPort, RpcError, Who, Wish};
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Capabilities, LogMessage};
-use switchboard_wire::{Edit, Era, Json, JsonBuf, code, method, rewrite, write};
+use switchboard_wire::{Edit, Era, Json, JsonBuf, Revision, code, method, rewrite, write};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -175,6 +177,13 @@ impl Port {
         self.lock().missing.clone()
     }
 
+    fn revision(&self) -> Revision {
+        match &self.speech {
+            Speech::Session(session) => session.revision(),
+            Speech::Stateless { .. } => Revision::LATEST_STATELESS,
+        }
+    }
+
     fn wants(&self, level: LogLevel) -> bool {
         match &self.speech {
             Speech::Session(session) => session.level().is_none_or(|least| level >= least),
@@ -200,7 +209,7 @@ impl Port {
     /// What the client would have to declare for this; `None` if it did.
     fn lacks(&self, asked: &str, params: Option<&JsonBuf>) -> Option<JsonBuf> {
         let (group, inner) = match asked {
-            method::CREATE_MESSAGE => ("sampling", None),
+            method::CREATE_MESSAGE => ("sampling", sampling::needs(params)),
             method::ROOTS_LIST => ("roots", None),
             _ => {
                 let mode = params.and_then(|params| params.as_json().get("mode")?.string());
@@ -233,6 +242,8 @@ impl Port {
         let (number, answer) = session.ask();
         let mut waiting = Waiting { port: self, session, number, open: true };
         let mut message = Vec::new();
+        let named = beyond::named(asked, params);
+        let params = named.as_ref().or(params);
         write::request(&mut message, number.into(), asked, params.map(JsonBuf::as_json));
         self.out.push(message.into(), Weight::Needed);
         let answer = timeout(self.patience, answer).await;
@@ -279,6 +290,19 @@ impl ClientPort for Port {
         Some(&self.who)
     }
 
+    fn level(&self) -> Option<LogLevel> {
+        match &self.speech {
+            Speech::Session(session) => session.level(),
+            Speech::Stateless { level, .. } => *level,
+        }
+    }
+
+    fn wish(&self) -> Option<Weak<dyn Wish>> {
+        let Speech::Session(session) = &self.speech else { return None };
+        let session: Weak<Session> = Arc::downgrade(session);
+        Some(session)
+    }
+
     fn request<'a>(
         &'a self,
         asked: &'a str,
@@ -298,6 +322,12 @@ impl ClientPort for Port {
                 let text = format!("the client behind this call does not support `{asked}`");
                 return Err(RpcError::new(code::METHOD_NOT_FOUND, &text));
             }
+            let params = match asked {
+                method::CREATE_MESSAGE => {
+                    sampling::fitting(params, self.abilities(), self.revision())
+                }
+                _ => params,
+            };
             match &self.speech {
                 Speech::Session(session) => self.ask_session(session, asked, params.as_ref()).await,
                 Speech::Stateless { .. } => self.ask_back(asked, params).await,
@@ -325,6 +355,10 @@ impl ClientPort for Port {
         let mut message = Vec::new();
         write::notification(&mut message, told, Some(params.as_json()));
         self.out.push(message.into(), Weight::Notice);
+    }
+
+    fn beyond(self: Arc<Self>) -> Option<Arc<dyn ClientPort>> {
+        beyond::of(&self)
     }
 }
 

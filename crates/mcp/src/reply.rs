@@ -1,6 +1,8 @@
 //! Answers as bytes: good ones around payloads that are copied once, bad ones from what went
 //! wrong, in the words of the era. Never decides what the answer is.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use switchboard_core::port::{CallError, Delivery, Thing};
 use switchboard_core::registry::ListPage;
@@ -29,6 +31,14 @@ pub(crate) enum Body {
 }
 
 impl Body {
+    /// Bytes in all.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
+        }
+    }
+
     /// In one piece, whatever it was.
     pub(crate) fn joined(self) -> Bytes {
         match self {
@@ -62,6 +72,17 @@ impl Reply {
     }
 }
 
+/// What a list of the stateless era ends with.
+fn list_end(info: &JsonBuf, ttl_ms: i64) -> Box<[u8]> {
+    let end = write::object(|end| {
+        end.text("resultType", "complete");
+        end.integer("ttlMs", ttl_ms);
+        end.text("cacheScope", "private");
+        end.object(meta::META, |meta| meta.raw(meta::SERVER_INFO, info.as_json()));
+    });
+    end.as_json().as_bytes()[1..].into()
+}
+
 /// Writes answers: what is the same for all is made once.
 pub(crate) struct Scribe {
     /// `serverInfo`.
@@ -81,18 +102,12 @@ impl Scribe {
             info.text("version", &identity.version);
         });
         let ttl_ms = i64::try_from(limits.list_ttl.as_millis()).unwrap_or(i64::MAX);
-        let end = write::object(|end| {
-            end.text("resultType", "complete");
-            end.integer("ttlMs", ttl_ms);
-            end.text("cacheScope", "private");
-            end.object(meta::META, |meta| meta.raw(meta::SERVER_INFO, info.as_json()));
-        });
         let part = |key: &'static str, write: fn(&mut write::Object<'_>)| {
             let whole = write::object(write);
             whole.as_json().get(key).map_or_else(|| Json::NULL.into(), JsonBuf::from)
         };
         Self {
-            list_end: end.as_json().as_bytes()[1..].into(),
+            list_end: list_end(&info, ttl_ms),
             complete: part("x", |x| x.text("x", "complete")),
             private: part("x", |x| x.text("x", "private")),
             zero: part("x", |x| x.integer("x", 0)),
@@ -102,7 +117,13 @@ impl Scribe {
     }
 
     /// A page of a list.
-    pub(crate) fn page(&self, id: Id<'_>, era: Era, list: &'static str, page: &ListPage) -> Reply {
+    pub(crate) fn page(
+        &self,
+        id: Id<'_>,
+        era: Era,
+        (list, holds): (&'static str, Option<Duration>),
+        page: &ListPage,
+    ) -> Reply {
         let mut head = Vec::with_capacity(64);
         let _ = write::result_with(&mut head, id, |out| {
             out.extend_from_slice(b"{\"");
@@ -121,7 +142,12 @@ impl Scribe {
             Era::Session => tail.push(b'}'),
             Era::Stateless => {
                 tail.push(b',');
-                tail.extend_from_slice(&self.list_end);
+                // What is only looked at now and then holds for no longer than that.
+                let holds = holds.and_then(|holds| i64::try_from(holds.as_millis()).ok());
+                match holds.filter(|holds| *holds < self.ttl_ms) {
+                    Some(holds) => tail.extend_from_slice(&list_end(&self.info, holds)),
+                    None => tail.extend_from_slice(&self.list_end),
+                }
             }
         }
         tail.push(b'}');

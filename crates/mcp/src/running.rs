@@ -10,11 +10,11 @@ use std::time::Duration;
 use switchboard_core::port::{CallError, Caller, Inputs, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
-use switchboard_wire::peek::{self, ResultType};
-use switchboard_wire::{Era, IdBuf, Json, JsonBuf};
+use switchboard_wire::{Era, IdBuf, Json, JsonBuf, peek};
 use tokio::time::{Sleep, sleep};
 
 use crate::endpoint::Inner;
+use crate::guests::Pass;
 use crate::outbox::Outbox;
 use crate::park;
 use crate::port::{Asking, Event, Port, Speech};
@@ -26,6 +26,8 @@ pub(crate) struct Asker {
     pub(crate) who: Arc<Who>,
     pub(crate) view: Arc<View>,
     pub(crate) speech: Speech,
+    /// By whose token it came, in the stateless era: a call that waits for inputs ends with it.
+    pub(crate) pass: Option<Pass>,
     /// The trace that the request's header names, for a call whose params name none.
     pub(crate) trace: Option<Arc<str>>,
 }
@@ -211,7 +213,7 @@ impl Task {
         if let Some(missing) = running.port.missing().filter(|_| peek::is_error(json)) {
             return reply::lacking(self.id.as_id(), &missing);
         }
-        if peek::result_type(json) == ResultType::InputRequired {
+        if peek::wants_input(json) {
             return self.inner.pass_on(self, json);
         }
         self.inner.scribe.result(self.id.as_id(), Era::Stateless, self.method, json)

@@ -140,7 +140,10 @@ impl Inner {
             Some(_) => asker.view.page(kind, Some(&peek::cursor(params).unwrap_or_default())),
         };
         let reply = match page {
-            Ok(page) => self.scribe.page(id, asker.era(), list_key(kind), &page),
+            Ok(page) => {
+                let list = (list_key(kind), asker.view.holds());
+                self.scribe.page(id, asker.era(), list, &page)
+            }
             Err(bad) => {
                 let text = bad.to_string();
                 let reply = Reply::refused(Some(id), code::INVALID_PARAMS, &text, None);

@@ -1,6 +1,7 @@
 //! A session of the session era: what a client said of itself, its calls under way, what servers
 //! ask of it, and its streams. Never routes anything.
 
+mod ended;
 mod streams;
 mod table;
 mod token;
@@ -8,13 +9,14 @@ mod token;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use switchboard_core::port::{RpcError, Who};
+use switchboard_core::port::{RpcError, Who, Wish};
 use switchboard_core::{Kind, View};
 use switchboard_wire::types::Capabilities;
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::{Id, IdKey, JsonBuf, Revision};
 use tokio::sync::oneshot;
 
+pub use self::ended::Remember;
 pub(crate) use self::streams::{EventId, Streams};
 pub(crate) use self::table::Sessions;
 use crate::auth::Principal;
@@ -36,6 +38,8 @@ pub(crate) struct Session {
     hello: OnceLock<Hello>,
     /// When it was last used, in milliseconds of the table's time.
     used: AtomicU64,
+    /// Until when its id is good, in the same; for ever where it lives on a single connection.
+    until: AtomicU64,
     level: AtomicU8,
     /// The digests of the lists that the client knows.
     seen: [AtomicU64; 4],
@@ -71,6 +75,7 @@ impl Session {
             principal,
             hello: OnceLock::new(),
             used: AtomicU64::new(0),
+            until: AtomicU64::new(u64::MAX),
             level: AtomicU8::new(NO_LEVEL),
             seen: Default::default(),
             state: Mutex::default(),
@@ -165,6 +170,11 @@ impl Session {
         act(&mut self.lock().streams)
     }
 
+    /// Whether its caller's streams keep more than they may.
+    pub(crate) fn keeps_too_much(&self) -> bool {
+        self.lock().streams.is_full()
+    }
+
     /// Ends everything that is under way.
     pub(crate) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());
@@ -182,6 +192,12 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wish for Session {
+    fn level(&self) -> Option<LogLevel> {
+        Self::level(self)
     }
 }
 

@@ -1,13 +1,16 @@
 //! Resources that somebody wants to hear of: who, under which name, and which server has to be
-//! asked. A server that many share is asked once, and told off when the last one leaves.
+//! asked. A server that many share is asked once, and told off when the last one leaves. Nobody is
+//! told that they will hear of something before the server has agreed.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use switchboard_core::port::{CallError, Caller, RpcError, Thing, Who};
+use switchboard_core::port::{CallError, Caller, Thing, Who};
 use switchboard_core::{Request, Surface};
 use switchboard_model::{CallOrigin, ServerKey};
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, code, method, write};
+use tokio::sync::OnceCell;
 
 use crate::endpoint::Inner;
 use crate::listeners::{empty, stamped};
@@ -19,11 +22,22 @@ use crate::serve::Work;
 use crate::session::Session;
 
 /// A server, and its own URI of a resource.
-type Place = (ServerKey, String);
+pub(crate) type Place = (ServerKey, String);
 
 /// Who wants to hear of what.
 #[derive(Default)]
-pub(crate) struct Watches(Mutex<HashMap<Place, Vec<Watch>>>);
+pub(crate) struct Watches(Mutex<HashMap<Place, Row>>);
+
+/// Those who want to hear of one resource.
+#[derive(Default)]
+struct Row {
+    watches: Vec<Watch>,
+    agreed: Agreed,
+}
+
+/// Set when the server has agreed to tell. Whoever waits for it while another asks waits for that
+/// answer, and asks in turn if it was no.
+type Agreed = Arc<OnceCell<()>>;
 
 /// One who wants to hear of a resource.
 struct Watch {
@@ -38,16 +52,32 @@ enum Whose {
     /// A session's: told on its own stream.
     Session(Weak<Session>),
     /// That of a listener with this number, told under its request's id.
-    Stream(u64, Weak<Outbox>, IdBuf),
+    Stream(Hearing),
     /// Nobody's any more; the server is told off at the next sweep.
     Gone,
+}
+
+/// A listener that hears of resources.
+#[derive(Clone)]
+pub(crate) struct Hearing {
+    pub(crate) number: u64,
+    pub(crate) out: Weak<Outbox>,
+    pub(crate) id: IdBuf,
+    /// Whether it was acknowledged: nothing may come before that.
+    pub(crate) acknowledged: Arc<AtomicBool>,
+}
+
+impl Hearing {
+    fn out(&self) -> Option<Arc<Outbox>> {
+        self.out.upgrade().filter(|_| self.acknowledged.load(Ordering::SeqCst))
+    }
 }
 
 impl Whose {
     fn is_dead(&self) -> bool {
         match self {
             Self::Session(session) => session.strong_count() == 0,
-            Self::Stream(_, out, _) => out.strong_count() == 0,
+            Self::Stream(hearing) => hearing.out.strong_count() == 0,
             Self::Gone => true,
         }
     }
@@ -57,8 +87,8 @@ impl Watches {
     /// Tells everybody who wants to hear of a resource.
     pub(crate) fn tell(&self, server: &ServerKey, uri: &str) {
         let rows = self.lock();
-        let Some(watches) = rows.get(&(server.clone(), uri.to_owned())) else { return };
-        for watch in watches {
+        let Some(row) = rows.get(&(server.clone(), uri.to_owned())) else { return };
+        for watch in &row.watches {
             let uri = |params: &mut write::Object<'_>| params.text("uri", &watch.uri);
             let (out, params) = match &watch.whose {
                 Whose::Session(session) => {
@@ -66,7 +96,7 @@ impl Watches {
                     let own = own.and_then(|session| session.streams(|all| all.opened().cloned()));
                     (own, write::object(uri))
                 }
-                Whose::Stream(_, out, id) => (out.upgrade(), stamped(id, uri)),
+                Whose::Stream(hearing) => (hearing.out(), stamped(&hearing.id, uri)),
                 Whose::Gone => continue,
             };
             if let Some(out) = out {
@@ -84,8 +114,17 @@ impl Watches {
 
     /// A listener is gone. Servers are told off at the next sweep.
     pub(crate) fn leave(&self, number: u64) {
-        for watch in self.lock().values_mut().flatten() {
-            if matches!(watch.whose, Whose::Stream(of, ..) if of == number) {
+        for watch in self.lock().values_mut().flat_map(|row| &mut row.watches) {
+            if watch.is_heard_by(number) {
+                watch.whose = Whose::Gone;
+            }
+        }
+    }
+
+    /// A listener hears of these and nothing else.
+    pub(crate) fn keep_only(&self, number: u64, uris: &[String]) {
+        for watch in self.lock().values_mut().flat_map(|row| &mut row.watches) {
+            if watch.is_heard_by(number) && !uris.contains(&watch.uri) {
                 watch.whose = Whose::Gone;
             }
         }
@@ -94,46 +133,46 @@ impl Watches {
     /// How many of a session's there are.
     fn count(&self, session: &Arc<Session>) -> usize {
         let rows = self.lock();
-        rows.values().flatten().filter(|watch| watch.is_of(session)).count()
+        let watches = rows.values().flat_map(|row| &row.watches);
+        watches.filter(|watch| watch.is_of(session)).count()
     }
 
-    /// `true` if it is the first for its place.
-    fn add(&self, place: Place, watch: Watch) -> bool {
+    /// One more, instead of any that `replaces` says; and whether the server has agreed.
+    fn add(&self, place: Place, watch: Watch, replaces: impl Fn(&Watch) -> bool) -> Agreed {
         let mut rows = self.lock();
-        let watches = rows.entry(place).or_default();
-        let first = watches.is_empty();
-        watches.push(watch);
-        first
+        let row = rows.entry(place).or_default();
+        row.watches.retain(|other| !replaces(other));
+        row.watches.push(watch);
+        row.agreed.clone()
     }
 
-    /// `true` if nobody is left who wants to hear of it.
-    fn remove(&self, place: &Place, session: &Arc<Session>) -> bool {
+    /// `true` if nobody is left who wants to hear of what the server tells.
+    fn remove(&self, place: &Place, goes: impl Fn(&Watch) -> bool) -> bool {
         let mut rows = self.lock();
-        let Some(watches) = rows.get_mut(place) else { return false };
-        watches.retain(|watch| !watch.is_of(session));
-        let last = watches.is_empty();
-        if last {
-            rows.remove(place);
+        let Some(row) = rows.get_mut(place) else { return false };
+        row.watches.retain(|watch| !goes(watch));
+        if !row.watches.is_empty() {
+            return false;
         }
-        last
+        rows.remove(place).is_some_and(|row| row.agreed.initialized())
     }
 
     /// Takes out what nobody wants any more, with who had asked for it.
     fn take_dead(&self) -> Vec<(Place, Arc<Who>)> {
         let mut rows = self.lock();
         let mut gone = Vec::new();
-        rows.retain(|place, watches| {
-            let asked = watches.first().map(|watch| watch.who.clone());
-            watches.retain(|watch| !watch.whose.is_dead());
-            if watches.is_empty() {
+        rows.retain(|place, row| {
+            let asked = row.watches.first().map(|watch| watch.who.clone());
+            row.watches.retain(|watch| !watch.whose.is_dead());
+            if row.watches.is_empty() && row.agreed.initialized() {
                 gone.extend(asked.map(|who| (place.clone(), who)));
             }
-            !watches.is_empty()
+            !row.watches.is_empty()
         });
         gone
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Vec<Watch>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Row>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,6 +180,10 @@ impl Watches {
 impl Watch {
     fn is_of(&self, session: &Arc<Session>) -> bool {
         matches!(&self.whose, Whose::Session(of) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(session)))
+    }
+
+    fn is_heard_by(&self, number: u64) -> bool {
+        matches!(&self.whose, Whose::Stream(of) if of.number == number)
     }
 }
 
@@ -167,53 +210,85 @@ impl Inner {
                 None,
             ));
         };
-        let asks_server = match method {
+        let refused = match method {
             method::SUBSCRIBE if self.watches.count(&session) >= self.limits.subscriptions => {
                 let text = "too many subscriptions; unsubscribe from some resources first";
-                let reply = Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None);
-                return Work::Reply(reply.with_status(200));
+                Some((code::INTERNAL_ERROR, text))
             }
-            method::SUBSCRIBE => {
-                self.watches.remove(&place, &session);
-                let whose = Whose::Session(Arc::downgrade(&session));
-                let watch = Watch { uri: uri.into_owned(), whose, who: asker.who.clone() };
-                self.watches.add(place.clone(), watch)
+            method::SUBSCRIBE if !self.can_tell(&place) => {
+                let text = "the server of this resource does not tell when it changes";
+                Some((code::INVALID_PARAMS, text))
             }
-            _ => self.watches.remove(&place, &session),
+            _ => None,
         };
-        if !asks_server {
-            return Work::Reply(empty(self, &id, Era::Session, method));
+        if let Some((code, text)) = refused {
+            let reply = Reply::refused(Some(id.as_id()), code, text, None);
+            return Work::Reply(reply.with_status(200));
         }
         let inner = self.clone();
+        if method == method::UNSUBSCRIBE {
+            if !self.watches.remove(&place, |watch| watch.is_of(&session)) {
+                return Work::Reply(empty(self, &id, Era::Session, method));
+            }
+            return Work::Later(Box::pin(async move {
+                let asked = inner.ask_server(&asker.who, method, &place).await;
+                Some(inner.told(&id, method, asked))
+            }));
+        }
+        let whose = Whose::Session(Arc::downgrade(&session));
+        let watch = Watch { uri: uri.into_owned(), whose, who: asker.who.clone() };
+        let agreed = self.watches.add(place.clone(), watch, |other| other.is_of(&session));
+        if agreed.initialized() {
+            return Work::Reply(empty(self, &id, Era::Session, method));
+        }
         Work::Later(Box::pin(async move {
-            let asked = inner.ask_server(&asker.who, method, &place).await;
-            Some(match asked {
-                Ok(()) => empty(&inner, &id, Era::Session, method),
-                Err(error) => {
-                    if method == method::SUBSCRIBE {
-                        inner.watches.remove(&place, &session);
-                    }
-                    inner.scribe.failure(id.as_id(), Era::Session, method, &error, None)
-                }
-            })
+            let asked = inner.agree(&agreed, &asker.who, &place).await;
+            if asked.is_err() {
+                inner.watches.remove(&place, |watch| watch.is_of(&session));
+            }
+            Some(inner.told(&id, method, asked))
         }))
     }
 
-    /// A stream wants to hear of a resource.
+    fn told(&self, id: &IdBuf, method: &str, asked: Result<(), CallError>) -> Reply {
+        match asked {
+            Ok(()) => empty(self, id, Era::Session, method),
+            Err(error) => self.scribe.failure(id.as_id(), Era::Session, method, &error, None),
+        }
+    }
+
+    /// Whether the server says that it tells when a resource of its changes.
+    pub(crate) fn can_tell(&self, (server, _): &Place) -> bool {
+        let now = self.registry.load();
+        now.offer(server).is_some_and(|offer| offer.capabilities.has(&["resources", "subscribe"]))
+    }
+
+    /// A stream wants to hear of a resource; ready when the server has agreed, or has not.
     pub(crate) fn watch_stream(
         self: &Arc<Self>,
         who: &Arc<Who>,
-        number: u64,
-        out: &Arc<Outbox>,
-        id: &IdBuf,
+        hearing: &Hearing,
         place: Place,
         uri: String,
-    ) {
-        let whose = Whose::Stream(number, Arc::downgrade(out), id.clone());
+    ) -> impl Future<Output = bool> + Send + 'static {
+        let (inner, who, number) = (self.clone(), who.clone(), hearing.number);
+        let whose = Whose::Stream(hearing.clone());
         let watch = Watch { uri, whose, who: who.clone() };
-        if self.watches.add(place.clone(), watch) {
-            self.ask_later(place, who.clone(), method::SUBSCRIBE);
+        let agreed = self.watches.add(place.clone(), watch, |_| false);
+        async move {
+            let asked = inner.agree(&agreed, &who, &place).await;
+            if let Err(error) = &asked {
+                tracing::debug!(server = %place.0, %error, "not subscribed");
+                inner.watches.remove(&place, |watch| watch.is_heard_by(number));
+            }
+            asked.is_ok()
         }
+    }
+
+    /// Asks the server, unless it has agreed already.
+    async fn agree(&self, agreed: &Agreed, who: &Who, place: &Place) -> Result<(), CallError> {
+        let ask = || self.ask_server(who, method::SUBSCRIBE, place);
+        agreed.get_or_try_init(ask).await.copied()
     }
 
     /// Servers are told off where nobody wants to hear any more.
@@ -238,8 +313,7 @@ impl Inner {
         });
     }
 
-    /// Asks the server itself. One of the stateless era has no such method and is listened to
-    /// otherwise, so that it does not know it is no failure.
+    /// Asks the server itself; the connection knows in which way its era wants to be asked.
     async fn ask_server(
         &self,
         who: &Who,
@@ -257,10 +331,6 @@ impl Inner {
             params: params.as_json(),
             trace: None,
         };
-        match self.router.call(&request, &Caller::default()).await {
-            Ok(_) => Ok(()),
-            Err(CallError::Rpc(RpcError { code: code::METHOD_NOT_FOUND, .. })) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.router.call(&request, &Caller::default()).await.map(drop)
     }
 }

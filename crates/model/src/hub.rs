@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use crate::names::Names;
 use crate::template::SecretTemplate;
 
 /// Where the hub listens and keeps its state.
@@ -16,6 +17,12 @@ pub struct HubSpec {
     pub master_key: MasterKeyPlace,
     /// The collector that calls are told as spans, by its URL.
     pub traces: Option<SecretTemplate>,
+    /// What is written down of calls' arguments, where a server does not say otherwise.
+    pub audit_arguments: AuditArguments,
+    /// How tools are named at the MCP endpoint, if not as usual.
+    pub mcp_names: Option<Names>,
+    /// How tools are named towards models in REST and the library, if not as usual.
+    pub model_names: Option<Names>,
 }
 
 impl HubSpec {
@@ -30,6 +37,9 @@ impl Default for HubSpec {
             store: StoreSpec::Sqlite { path: None },
             master_key: MasterKeyPlace::File,
             traces: None,
+            audit_arguments: AuditArguments::Shape,
+            mcp_names: None,
+            model_names: None,
         }
     }
 }
@@ -57,4 +67,27 @@ pub enum MasterKeyPlace {
     File,
     /// The keyring of the operating system.
     Keyring,
+}
+
+/// What the audit log holds of a call's arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AuditArguments {
+    /// Names and types.
+    #[default]
+    Shape,
+    /// The values as well, redacted and cut.
+    Values,
+}
+
+impl AuditArguments {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Shape, Self::Values];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Shape => "shape",
+            Self::Values => "values",
+        }
+    }
 }

@@ -3,11 +3,13 @@
 
 pub mod agent;
 pub mod clock;
+pub mod conceal;
 pub mod desired;
 pub mod event;
 pub mod hub;
 pub mod mask;
 pub mod name;
+mod names;
 pub mod policy;
 pub mod problem;
 pub mod resolve;
@@ -20,10 +22,12 @@ pub mod template;
 
 pub use agent::AgentSpec;
 pub use clock::{Clock, SystemClock};
+pub use conceal::Concealed;
 pub use desired::{Changes, DefaultServers, Desired};
 pub use event::{Counts, Event, EventKind, LogLine, LogSource, Outcome};
-pub use hub::{HubSpec, MasterKeyPlace, StoreSpec};
+pub use hub::{AuditArguments, HubSpec, MasterKeyPlace, StoreSpec};
 pub use name::{AgentId, NameError, ServerName, UserId};
+pub use names::{Names, NamesError};
 pub use policy::{CallOrigin, Decision, Pattern, PatternError, Rule};
 pub use problem::{Code, Place, Problem, Severity};
 pub use resolve::{Resolved, ResolvedTransport, Unresolved};

@@ -4,6 +4,29 @@
 /// What stands in a secret's place.
 pub const MASK: &str = "***";
 
+/// A text in which nothing hides: characters that move a terminal's cursor, have no width or turn the
+/// direction of writing are written out.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_hidden(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Whether nobody sees this character, or it changes how others are seen.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Hides every word of `text` that looks like a key, a token or a password.
 pub fn text(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -22,6 +45,7 @@ pub fn text(text: &str) -> String {
 /// A URL without its password and the values of its query, which often are keys. Works on the text,
 /// since variables may stand anywhere in it.
 pub fn url(url: &str) -> String {
+    let url = &*visible(url);
     let Some((scheme, rest)) = url.split_once("://") else { return text(url) };
     let (rest, fragment) = split_at(rest, '#');
     let (rest, query) = split_at(rest, '?');
@@ -79,11 +103,17 @@ pub fn command_line<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     shown.join(" ")
 }
 
-/// One word, as one would type it.
+/// Whether something in a word of a command line is hidden, given the word before it.
+pub fn hides_word(before: Option<&str>, word: &str) -> bool {
+    !word.contains(MASK) && command_line(before.into_iter().chain([word])).contains(MASK)
+}
+
+/// One word, as one would type it, with nothing hidden in it.
 fn quoted(word: String) -> String {
-    match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("'{}'", word.replace('\'', "'\\''")),
-        false => word,
+    let spaced = word.is_empty() || word.contains(char::is_whitespace);
+    match (visible(&word), spaced) {
+        (word, true) => format!("'{}'", word.replace('\'', "'\\''")),
+        (word, false) => word,
     }
 }
 

@@ -1,6 +1,8 @@
 //! From a declared server to the values that a connection is made with. Nothing here is kept longer
 //! than the connection's start, and nothing here can be printed.
 
+use crate::conceal::Concealed;
+use crate::mask;
 use crate::secret::Secret;
 use crate::server::{Auth, HttpKind, KeyPlace, ServerSpec, Transport};
 use crate::template::{Env, IfMissing, SecretTemplate, Template};
@@ -10,6 +12,59 @@ use crate::template::{Env, IfMissing, SecretTemplate, Template};
 pub struct Resolved {
     /// How the server is reached, every variable filled in.
     pub transport: ResolvedTransport,
+    /// What variables stand for in places that are not secret as a whole.
+    variables: Vec<(String, Secret)>,
+}
+
+impl Resolved {
+    /// What of it must not be told, whoever repeats it: everything in the environment and in headers, and
+    /// what stands for a variable, in an option or in an address.
+    pub fn concealed(&self) -> Concealed {
+        let mut named: Vec<(&str, &Secret)> =
+            self.variables.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        let found = match &self.transport {
+            ResolvedTransport::Stdio { args, env, .. } => {
+                named.extend(env.iter().map(|(name, value)| (name.as_str(), value)));
+                options(args)
+            }
+            ResolvedTransport::Http { url, headers, .. } => {
+                named.extend(headers.iter().map(|(name, value)| (name.as_str(), value)));
+                parameters(url.expose())
+            }
+        };
+        let found = found.iter().map(|(name, value)| (name.as_str(), value));
+        Concealed::of(named.into_iter().chain(found))
+    }
+}
+
+/// The values of options that say they are secret: `--api-key VALUE`, `--token=VALUE`.
+fn options(words: &[Secret]) -> Vec<(String, Secret)> {
+    let is_secret = |word: &str| word.starts_with('-') && mask::is_secret_key(word);
+    let given = words.iter().filter_map(|word| {
+        let (name, value) = word.expose().split_once('=')?;
+        is_secret(name).then(|| (name.to_owned(), Secret::new(value)))
+    });
+    let follows = words.windows(2).filter_map(|pair| {
+        let (name, value) = (pair[0].expose(), pair[1].expose());
+        let follows = is_secret(name) && !name.contains('=') && !value.starts_with('-');
+        follows.then(|| (name.to_owned(), pair[1].clone()))
+    });
+    given.chain(follows).collect()
+}
+
+/// What stands behind the question mark of an address, and its password.
+fn parameters(url: &str) -> Vec<(String, Secret)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or_default();
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let mut found: Vec<(String, Secret)> =
+        pairs.map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
+    // As a piece of the address it is found by whoever takes that apart.
+    let user = url.split_once("://").and_then(|(_, rest)| rest.split('/').next()?.rsplit_once('@'));
+    if let Some((_, password)) = user.and_then(|(user, _)| user.split_once(':')) {
+        found.push(("password".to_owned(), Secret::new(password)));
+    }
+    found
 }
 
 /// How a server is reached, every variable filled in.
@@ -51,10 +106,10 @@ impl ServerSpec {
     /// Fills every variable in, with the environment that `env` looks up. All that is missing is
     /// named at once.
     pub fn resolve(&self, env: Env<'_>) -> Result<Resolved, Unresolved> {
-        let mut filler = Filler { env, missing: Vec::new(), skip: false };
+        let mut filler = Filler { env, missing: Vec::new(), skip: false, variables: Vec::new() };
         let transport = filler.transport(self);
         match filler.missing.is_empty() {
-            true => Ok(Resolved { transport }),
+            true => Ok(Resolved { transport, variables: filler.variables }),
             false => Err(Unresolved { variables: filler.missing, skip: filler.skip }),
         }
     }
@@ -90,6 +145,7 @@ struct Filler<'a> {
     env: Env<'a>,
     missing: Vec<String>,
     skip: bool,
+    variables: Vec<(String, Secret)>,
 }
 
 impl Filler<'_> {
@@ -97,13 +153,13 @@ impl Filler<'_> {
         let mut transport = match &spec.transport {
             Transport::Stdio(stdio) => ResolvedTransport::Stdio {
                 command: self.fill(&stdio.command),
-                args: stdio.args.iter().map(|arg| self.fill(arg)).collect(),
+                args: stdio.args.iter().map(|arg| self.note(arg)).collect(),
                 env: stdio.env.iter().map(|(k, v)| (k.clone(), self.fill(v.expose()))).collect(),
                 cwd: stdio.cwd.as_ref().map(|cwd| self.fill(cwd)),
             },
             Transport::Http(http) => ResolvedTransport::Http {
                 kind: http.kind,
-                url: self.fill(&http.url),
+                url: self.note(&http.url),
                 headers: http
                     .headers
                     .iter()
@@ -141,6 +197,15 @@ impl Filler<'_> {
         }
     }
 
+    /// Fills a text that is not secret as a whole, and remembers what its variables stand for.
+    fn note(&mut self, template: &Template) -> Secret {
+        let values = template.variables().filter_map(|(name, _)| {
+            (self.env)(name).filter(|value| !value.is_empty()).map(|value| (name.to_owned(), value))
+        });
+        self.variables.extend(values);
+        self.fill(template)
+    }
+
     fn fill(&mut self, template: &Template) -> Secret {
         let (missing, skip) = (&mut self.missing, &mut self.skip);
         template.resolve(self.env, &mut |name, if_missing| {
@@ -152,8 +217,9 @@ impl Filler<'_> {
     }
 }
 
-/// Many a variable already holds `Bearer …`; the word must not stand there twice.
-fn bearer(token: &Secret) -> Secret {
+/// What `Authorization` carries for a token. Many a variable already holds `Bearer …`; the word must not
+/// stand there twice.
+pub fn bearer(token: &Secret) -> Secret {
     match token.expose().split_once(' ') {
         Some((scheme, _)) if scheme.eq_ignore_ascii_case("bearer") => token.clone(),
         _ => Secret::new(format!("Bearer {}", token.expose())),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::hub::AuditArguments;
 use crate::mask;
 use crate::name::ServerName;
 use crate::policy::Pattern;
@@ -32,6 +33,8 @@ pub struct ServerSpec {
     pub start: Start,
     /// Whether inputs are scanned before they leave.
     pub sensitive: bool,
+    /// What is written down of the arguments of its calls, if it is not what the hub says.
+    pub audit_arguments: Option<AuditArguments>,
     /// Whether the server's reviewed hints count.
     pub trust_hints: bool,
     /// Which of its tools are offered.
@@ -76,6 +79,7 @@ impl ServerSpec {
             limits: Limits::default(),
             start: Start::Eager,
             sensitive: false,
+            audit_arguments: None,
             trust_hints: true,
             tools: ToolFilter::default(),
             standing: Standing::External,
@@ -89,6 +93,16 @@ impl ServerSpec {
             && self.auth == other.auth
             && self.enabled == other.enabled
             && self.start == other.start
+    }
+
+    /// What is written down of the arguments of its calls, in a hub that says `hub` of those of all.
+    /// Of a sensitive server no values are, unless its own entry asks for them.
+    pub fn audits(&self, hub: AuditArguments) -> AuditArguments {
+        match self.audit_arguments {
+            Some(own) => own,
+            None if self.sensitive => AuditArguments::Shape,
+            None => hub,
+        }
     }
 
     /// What it connects to, in one line for people, with secrets masked.

@@ -50,6 +50,8 @@ answers! {
     ];
     /// Of changes that the state of things can forbid.
     Conflict = [("409", "It cannot be done in this state.")];
+    /// Of routes where passwords are checked.
+    TooMany = [("429", "Too many passwords were wrong, or are being checked at once.")];
     /// Of changes with a precondition.
     Stale = [("412", "It was changed since it was read.")];
 }

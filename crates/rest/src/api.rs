@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use axum::http::{StatusCode, Uri};
 use axum::middleware;
-use switchboard_core::{Registry, Router};
-use switchboard_model::Clock;
+use switchboard_core::{Registry, Router, Surface};
+use switchboard_model::{Clock, mask};
 use switchboard_store::{Recorder, Store};
 use switchboard_upstream::Upstreams;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +27,8 @@ pub struct Parts {
     pub upstreams: Upstreams,
     /// What is on offer.
     pub registry: Registry,
+    /// How tools are named towards models.
+    pub models: Surface,
     /// The path of every call.
     pub router: Router,
     /// Who writes calls down, for its counters.
@@ -62,7 +65,7 @@ impl Api {
     pub fn router(&self) -> axum::Router {
         let (routes, _) = ops::routes().split_for_parts();
         let gate = middleware::from_fn_with_state(self.clone(), gate::pass);
-        routes.route_layer(gate).with_state(self.clone())
+        routes.route_layer(gate).fallback(nothing).with_state(self.clone())
     }
 
     /// Waits for changes that are under way, when nobody asks any more: before the store closes.
@@ -85,6 +88,11 @@ impl Api {
 
     pub(crate) fn registry(&self) -> &Registry {
         &self.0.parts.registry
+    }
+
+    /// How tools are named towards models.
+    pub(crate) fn models(&self) -> &Surface {
+        &self.0.parts.models
     }
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
@@ -127,6 +135,13 @@ impl Api {
     pub(crate) async fn apply(&self) -> Result<(), Problem> {
         Ok(self.0.parts.hub.apply().await?)
     }
+}
+
+/// What no route answers.
+async fn nothing(uri: Uri) -> Problem {
+    let text = format!("there is nothing at `{}`", mask::text(uri.path()));
+    let remedy = "`/api` describes what there is, `/api/v1/openapi.json` the same for programs.";
+    Problem::new(StatusCode::NOT_FOUND, "not_found", text).remedy(remedy)
 }
 
 /// The OpenAPI document of every route.

@@ -77,6 +77,11 @@ impl Problem {
         self
     }
 
+    /// As it is sent.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.0).unwrap_or_default()
+    }
+
     pub(crate) fn header(mut self, name: HeaderName, value: &'static str) -> Self {
         self.0.headers.push((name, HeaderValue::from_static(value)));
         self
@@ -107,6 +112,12 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// More than there may be; again after so many seconds.
+    pub(crate) fn too_many(detail: impl Into<String>, seconds: &'static str) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many", detail)
+            .header(header::RETRY_AFTER, seconds)
+    }
+
     /// No credential, or none that is good.
     pub(crate) fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "a good credential is needed")
@@ -124,7 +135,15 @@ impl From<Error> for Problem {
             Error::Stale { .. } => {
                 Self::new(StatusCode::PRECONDITION_FAILED, "stale", text).remedy("Read it again.")
             }
+            Error::Invalid(_) => Self::invalid(text),
             Error::Refused(_) => Self::conflict("refused", text),
+            Error::Busy => Self::too_many(text, "2").remedy("Try again in a moment."),
+            error if error.is_of_the_key() => {
+                tracing::error!(%error, "the store's master key is another one now");
+                let text = "the hub no longer has the master key of its store";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "key_changed", text)
+                    .remedy("Start the hub again, with the key that the store is sealed with now.")
+            }
             error if error.is_transient() => {
                 tracing::warn!(%error, "the store is away");
                 let text = "the store does not answer at the moment";
@@ -145,8 +164,7 @@ impl From<Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::BAD_REQUEST);
-        let body = serde_json::to_vec(&self.0).unwrap_or_default();
-        let mut response = (status, body).into_response();
+        let mut response = (status, self.body()).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use switchboard_model::{CallOrigin, Secret};
 use switchboard_store::Role;
 
+use self::once::Keeps;
 use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::table::{self, Access, Repeat, Route};
@@ -53,7 +54,12 @@ async fn through(api: Api, path: MatchedPath, mut request: Request, next: Next) 
     };
     request.extensions_mut().insert(caller.clone());
     match (route.repeat, request.headers().get(once::KEY).cloned()) {
-        (Repeat::Keyed, Some(key)) => once::run(&api, &caller, &key, request, next).await,
+        (Repeat::Keyed, Some(key)) => {
+            once::run(&api, &caller, (&key, Keeps::Answer), request, next).await
+        }
+        (Repeat::KeyedSecret, Some(key)) => {
+            once::run(&api, &caller, (&key, Keeps::Nothing), request, next).await
+        }
         _ if route.is_change() => whole(&api, request, next).await,
         _ => next.run(request).await,
     }

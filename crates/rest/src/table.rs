@@ -23,6 +23,8 @@ pub enum Repeat {
     Plain,
     /// It creates something: the same request with the same key is done once.
     Keyed,
+    /// The same, but its answer is given once: it holds what signs somebody in, and is not kept.
+    KeyedSecret,
 }
 
 /// One route.
@@ -54,6 +56,10 @@ const fn route(method: &'static str, path: &'static str, access: Access) -> Rout
 
 const fn creating(path: &'static str, access: Access) -> Route {
     Route { method: "POST", path, access, repeat: Repeat::Keyed }
+}
+
+const fn telling_once(path: &'static str, access: Access) -> Route {
+    Route { method: "POST", path, access, repeat: Repeat::KeyedSecret }
 }
 
 /// Every route there is.
@@ -92,7 +98,7 @@ pub const ROUTES: &[Route] = &[
     route("PUT", "/api/v1/users/{id}", Member),
     route("DELETE", "/api/v1/users/{id}", Administrator),
     route("PUT", "/api/v1/users/{id}/password", Member),
-    route("POST", "/api/v1/users/{id}/sign-in-link", Administrator),
+    telling_once("/api/v1/users/{id}/sign-in-link", Administrator),
     route("POST", "/api/v1/sign-in", Public),
     route("GET", "/sign-in", Public),
     route("POST", "/api/v1/sign-out", Member),

@@ -59,6 +59,31 @@ impl Agents<'_> {
         self.existing(id).await
     }
 
+    /// The row that the tokens of an agent need which a file declares. By itself it is switched off and
+    /// has nothing: when the file drops the agent, nothing is left of it.
+    pub async fn stand_in(self, id: &AgentId, owner: &UserId, by: &Actor) -> Result<Agent> {
+        match self.create(id, owner, &nothing(), by).await {
+            Err(Error::Exists { .. }) => self.existing(id).await,
+            made => made,
+        }
+    }
+
+    /// Makes a stand-in of every row that counts for an agent of a file and says nothing of its own, but
+    /// for one that has the defaults by right. Earlier versions made such rows, which would have the
+    /// default servers once the file drops the agent.
+    pub async fn close_stand_ins(self, except: &AgentId) -> Result<()> {
+        let (open, by, nothing) = (self.0.access().open_stand_ins(), Actor::system(), nothing());
+        for row in open.into_iter().filter(|row| row.id != *except) {
+            match self.update(&row.id, &nothing, Some(row.revision), &by).await {
+                Ok(_) => tracing::info!(agent = %row.id, "only its file says what it may use"),
+                // Changed or gone meanwhile: whoever did it has made another snapshot of it.
+                Err(Error::Stale { .. } | Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Declares it anew. With a revision, only if it is still that one.
     pub async fn update(
         self,
@@ -101,8 +126,25 @@ impl Agents<'_> {
 
     /// Deletes it with its tokens and its own servers, which must stop.
     pub async fn remove(self, id: &AgentId, by: &Actor) -> Result<Vec<ServerKey>> {
+        self.remove_if(id, None, by).await
+    }
+
+    /// The same; with a revision, only if it is still that one.
+    pub async fn remove_if(
+        self,
+        id: &AgentId,
+        expected: Option<i64>,
+        by: &Actor,
+    ) -> Result<Vec<ServerKey>> {
         let mut change = Change::begin(self.0).await?;
         let tx = &mut change.tx;
+        // Locks the row, so that what was compared is what is deleted.
+        let query = sql("UPDATE agents SET owner = owner WHERE id = $1 RETURNING revision");
+        let row = query.bind(id.as_str()).optional(tx).await?.ok_or_else(|| missing(id))?;
+        let revision = row.int("revision")?;
+        if expected.is_some_and(|expected| expected != revision) {
+            return Err(Error::Stale { what: "agent", id: id.to_string() });
+        }
         let query =
             sql("SELECT name FROM servers WHERE scope = 'agent' AND owner = $1 ORDER BY name");
         let mut stopped = Vec::new();
@@ -173,6 +215,11 @@ fn read(row: &Row, servers: BTreeSet<ServerName>) -> Result<Agent> {
         created_at: row.time("created_at")?,
         revision: row.int("revision")?,
     })
+}
+
+/// What an agent is that only has tokens.
+fn nothing() -> AgentSpec {
+    AgentSpec { enabled: false, servers: Some(BTreeSet::new()), description: None }
 }
 
 fn name(text: &str) -> Result<ServerName> {

@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use serde_json::json;
-use switchboard_model::{Secret, ServerKey, UserId};
+use switchboard_model::{Auth, Secret, ServerKey, UserId};
 
 use crate::actor::Actor;
 use crate::change::{Change, To};
@@ -38,6 +38,18 @@ impl CredentialKind {
             Self::ApiKey => "api_key",
             Self::OAuth => "oauth",
             Self::OAuthClient => "oauth_client",
+        }
+    }
+
+    /// The kind that a server wants of the store; none where its declaration leaves nothing to it.
+    pub const fn wanted(auth: &Auth) -> Option<Self> {
+        match auth {
+            Auth::Bearer { token: None } => Some(Self::Bearer),
+            Auth::ApiKey { key: None, .. } => Some(Self::ApiKey),
+            Auth::None
+            | Auth::Bearer { token: Some(_) }
+            | Auth::ApiKey { key: Some(_), .. }
+            | Auth::OAuth { .. } => None,
         }
     }
 

@@ -121,9 +121,15 @@ pub enum Error {
         /// Which one.
         id: String,
     },
+    /// What was given cannot be taken, in whatever state.
+    #[error("{0}")]
+    Invalid(&'static str),
     /// What was asked for cannot be done in this state.
     #[error("{0}")]
     Refused(&'static str),
+    /// So much is asked for at once that this would take too long.
+    #[error("too many passwords are being checked at once")]
+    Busy,
 }
 
 impl Error {
@@ -149,6 +155,20 @@ impl Error {
             }
             _ => false,
         }
+    }
+
+    /// Whether the master key is what is missing: somebody changed it, or took it away, while the store was in
+    /// use. The same succeeds as soon as the right one is back.
+    pub fn is_of_the_key(&self) -> bool {
+        matches!(
+            self,
+            Self::KeyLost { .. }
+                | Self::KeyWrong { .. }
+                | Self::KeyMalformed { .. }
+                | Self::KeyExposed { .. }
+                | Self::Keyring(_)
+                | Self::File { .. }
+        )
     }
 
     pub(crate) fn malformed(what: &'static str, why: impl ToString) -> Self {

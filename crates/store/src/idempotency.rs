@@ -39,8 +39,35 @@ const HELD: Duration = Duration::from_secs(20);
 pub struct Replay {
     /// The status.
     pub status: u16,
+    /// Headers that belong to it, each a name and a value without line ends.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+}
+
+/// Begins what is kept of an answer with headers. No body begins with it: they are JSON.
+const HEADED: u8 = 0;
+
+impl Replay {
+    /// As one text, which is sealed. An answer without headers is its body, as it always was.
+    fn packed(&self) -> Vec<u8> {
+        if self.headers.is_empty() {
+            return self.body.clone();
+        }
+        let lines = self.headers.iter().map(|(name, value)| format!("{name}: {value}\n"));
+        let head: String = lines.chain(["\n".to_owned()]).collect();
+        [&[HEADED], head.as_bytes(), &self.body].concat()
+    }
+
+    fn unpacked(status: u16, packed: &[u8]) -> Self {
+        let plain = || Self { status, headers: Vec::new(), body: packed.to_vec() };
+        let Some(rest) = packed.strip_prefix(&[HEADED]) else { return plain() };
+        let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") else { return plain() };
+        let head = String::from_utf8_lossy(&rest[..end]);
+        let pairs = head.lines().filter_map(|line| line.split_once(": "));
+        let headers = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self { status, headers, body: rest[end + 2..].to_vec() }
+    }
 }
 
 /// Requests that must not be done twice.
@@ -93,7 +120,7 @@ impl Idempotency<'_> {
         if leases::give_back(&mut tx, &held.lease).await? {
             let query = sql("UPDATE idempotency SET status = $2 WHERE id = $1");
             query.bind(&held.id).bind(i64::from(answer.status)).run(&mut tx).await?;
-            self.0.vault().put(&mut tx, sealed::response(&held.id), &answer.body).await?;
+            self.0.vault().put(&mut tx, sealed::response(&held.id), &answer.packed()).await?;
         }
         tx.commit().await
     }
@@ -117,10 +144,10 @@ impl Idempotency<'_> {
         let response = self.0.vault().get(tx, sealed::response(id)).await?;
         match (row.hash("request_hash")? == hash, row.get::<Option<i64>>("status")?, response) {
             (false, ..) => Ok(Claim::Other),
-            (true, Some(status), Some(body)) => Ok(Claim::Done(Replay {
-                status: u16::try_from(status).unwrap_or(500),
-                body: body.to_vec(),
-            })),
+            (true, Some(status), Some(kept)) => {
+                let status = u16::try_from(status).unwrap_or(500);
+                Ok(Claim::Done(Replay::unpacked(status, &kept)))
+            }
             (true, ..) => self.hold(tx, id).await,
         }
     }

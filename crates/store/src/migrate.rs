@@ -45,15 +45,7 @@ pub(crate) async fn lock(tx: &mut Tx) -> Result<()> {
 
 /// Runs the steps that are missing.
 pub(crate) async fn run(tx: &mut Tx) -> Result<()> {
-    let hash = match tx.engine() {
-        Engine::Sqlite => "BLOB",
-        Engine::Postgres => "BYTEA",
-    };
-    crate::db::made(format!(
-        "CREATE TABLE IF NOT EXISTS schema_steps (version BIGINT PRIMARY KEY, hash {hash} NOT NULL)"
-    ))
-    .run(tx)
-    .await?;
+    begin(tx).await?;
     let rows = sql("SELECT version, hash FROM schema_steps ORDER BY version").all(tx).await?;
     for row in &rows {
         let version = row.int("version")?;
@@ -72,6 +64,25 @@ pub(crate) async fn run(tx: &mut Tx) -> Result<()> {
         query.bind(step.version).bind(&digest(text)).run(tx).await?;
     }
     Ok(())
+}
+
+/// The table of the steps. PostgreSQL is asked whether it is there: it would remark at each start that it
+/// is.
+async fn begin(tx: &mut Tx) -> Result<()> {
+    let hash = match tx.engine() {
+        Engine::Sqlite => "BLOB",
+        Engine::Postgres => {
+            let there = sql("SELECT to_regclass('schema_steps') IS NOT NULL AS there");
+            if there.one(tx).await?.get("there")? {
+                return Ok(());
+            }
+            "BYTEA"
+        }
+    };
+    let made = crate::db::made(format!(
+        "CREATE TABLE IF NOT EXISTS schema_steps (version BIGINT PRIMARY KEY, hash {hash} NOT NULL)"
+    ));
+    made.run(tx).await.map(drop)
 }
 
 impl Step {

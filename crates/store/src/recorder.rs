@@ -1,20 +1,26 @@
 //! Writes calls down, off their path: in batches, from a bounded queue. Recording never waits; what
 //! does not fit is dropped, counted and said.
 
+mod meter;
+mod queue;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use switchboard_model::ServerKey;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::meter::Meter;
+pub use self::meter::{CLASSES, Durations, ServerCalls};
+use self::queue::Queue;
+use self::writer::Writer;
 use crate::audit::Entry;
 use crate::store::Store;
 use crate::usage::CallRecord;
-use writer::Writer;
 
 /// How records are gathered.
 #[derive(Clone, Copy, Debug)]
@@ -46,15 +52,19 @@ pub struct Counters {
 
 /// Something to write down.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are calls, and those must not ask for memory"
+)]
 enum Record {
-    Call(Box<CallRecord>),
+    Call(CallRecord),
     Entry(Box<Entry>),
 }
 
 /// Writes calls down. Clones share it.
 #[derive(Clone)]
 pub struct Recorder {
-    queue: mpsc::Sender<Record>,
+    queue: Arc<Queue>,
     tally: Arc<Tally>,
     tasks: TaskTracker,
     end: CancellationToken,
@@ -65,17 +75,14 @@ pub struct Recorder {
 struct Tally {
     written: AtomicU64,
     dropped: AtomicU64,
-    in_hand: AtomicUsize,
-    /// Rung when so many wait that they should be written now.
-    many: Notify,
+    meter: Meter,
 }
 
 impl Recorder {
     /// Begins; it must be closed before the store is.
     pub fn start(store: &Store, options: RecorderOptions) -> crate::Result<Self> {
-        let (queue, records) = mpsc::channel(options.bound.max(1));
         let recorder = Self {
-            queue,
+            queue: Arc::new(Queue::new(options.bound.max(1))),
             tally: Arc::default(),
             tasks: TaskTracker::new(),
             end: CancellationToken::new(),
@@ -83,14 +90,14 @@ impl Recorder {
         };
         let writer = Writer::new(store.clone(), options, recorder.tally.clone())?;
         let ends = (recorder.end.clone(), recorder.give_up.clone());
-        recorder.tasks.spawn(writer.run(records, ends));
+        recorder.tasks.spawn(writer.run(recorder.queue.clone(), ends));
         recorder.tasks.close();
         Ok(recorder)
     }
 
     /// Takes a call in. Never waits and never fails.
     pub fn record(&self, call: CallRecord) {
-        self.send(Record::Call(Box::new(call)));
+        self.send(Record::Call(call));
     }
 
     /// Takes anything else in that need not be written at once.
@@ -100,13 +107,17 @@ impl Recorder {
 
     /// What became of the records so far.
     pub fn counters(&self) -> Counters {
-        let waiting = self.queue.max_capacity() - self.queue.capacity();
-        let queued = waiting + self.tally.in_hand.load(Ordering::Relaxed);
         Counters {
             written: self.tally.written.load(Ordering::Relaxed),
             dropped: self.tally.dropped.load(Ordering::Relaxed),
-            queued: queued as u64,
+            queued: self.queue.len() as u64,
         }
+    }
+
+    /// What the calls of each server come to since the start, some moments late; those that were dropped
+    /// are not among them.
+    pub fn calls(&self) -> BTreeMap<ServerKey, ServerCalls> {
+        self.tally.meter.read()
     }
 
     /// Writes everything that was taken in, and ends. A database that stays away longer than
@@ -121,12 +132,8 @@ impl Recorder {
     }
 
     fn send(&self, record: Record) {
-        if self.queue.try_send(record).is_err() {
+        if !self.queue.push(record) {
             self.tally.dropped.fetch_add(1, Ordering::Relaxed);
-        }
-        // Whoever writes sleeps meanwhile, and is not woken for each.
-        if self.queue.capacity() <= self.queue.max_capacity() / 4 * 3 {
-            self.tally.many.notify_one();
         }
     }
 }

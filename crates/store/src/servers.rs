@@ -62,9 +62,12 @@ pub struct CommandApproval {
     pub at: SystemTime,
 }
 
-#[derive(Clone, Copy)]
-enum Power {
+/// Whether a server may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// It may.
     On,
+    /// It may not.
     Off,
 }
 
@@ -129,12 +132,37 @@ impl<'a> Servers<'a> {
 
     /// Lets it run.
     pub async fn enable(self, key: &ServerKey, by: &Actor) -> Result<ServerRow> {
-        self.switch(key, Power::On, by).await
+        self.switch(key, Power::On, None, by).await
     }
 
     /// Stops it.
     pub async fn disable(self, key: &ServerKey, by: &Actor) -> Result<ServerRow> {
-        self.switch(key, Power::Off, by).await
+        self.switch(key, Power::Off, None, by).await
+    }
+
+    /// Switches it on or off. With a revision, only if it is still that one.
+    pub async fn switch(
+        self,
+        key: &ServerKey,
+        power: Power,
+        expected: Option<i64>,
+        by: &Actor,
+    ) -> Result<ServerRow> {
+        let (enabled, action) = match power {
+            Power::On => (true, "server.enable"),
+            Power::Off => (false, "server.disable"),
+        };
+        let mut change = Change::begin(self.0).await?;
+        let id = lock(&mut change.tx, key, expected).await?;
+        let mut spec = (*self.row(&mut change.tx, &id).await?.spec).clone();
+        spec.enabled = enabled;
+        let query = sql("UPDATE servers SET enabled = $2, declaration = $3, updated_at = $4,
+             revision = revision + 1 WHERE id = $1");
+        let query = query.bind(&id).bind(enabled).bind(Parts::of(&spec).declaration());
+        query.bind(self.0.now()).run(&mut change.tx).await?;
+        change.act(by, action, To::Server(key), json!({})).touch(Topic::Servers);
+        change.commit().await?;
+        self.existing(key).await
     }
 
     /// An administrator saw the command line with this hash and lets it run. If it is another one
@@ -159,8 +187,13 @@ impl<'a> Servers<'a> {
 
     /// Deletes it with its credentials, definitions and cache.
     pub async fn remove(self, key: &ServerKey, by: &Actor) -> Result<()> {
+        self.remove_if(key, None, by).await
+    }
+
+    /// The same; with a revision, only if it is still that one.
+    pub async fn remove_if(self, key: &ServerKey, expected: Option<i64>, by: &Actor) -> Result<()> {
         let mut change = Change::begin(self.0).await?;
-        lock(&mut change.tx, key, None).await?;
+        lock(&mut change.tx, key, expected).await?;
         forget(&mut change.tx, self.0.vault(), key).await?;
         change.act(by, "server.remove", To::Server(key), json!({})).touch(Topic::Servers);
         change.commit().await
@@ -221,24 +254,6 @@ impl<'a> Servers<'a> {
     /// What the store adds to the desired state.
     pub async fn declared(self) -> Result<BTreeMap<ServerKey, Arc<ServerSpec>>> {
         Ok(self.list().await?.into_iter().map(|row| (row.key, row.spec)).collect())
-    }
-
-    async fn switch(self, key: &ServerKey, power: Power, by: &Actor) -> Result<ServerRow> {
-        let (enabled, action) = match power {
-            Power::On => (true, "server.enable"),
-            Power::Off => (false, "server.disable"),
-        };
-        let mut change = Change::begin(self.0).await?;
-        let id = lock(&mut change.tx, key, None).await?;
-        let mut spec = (*self.row(&mut change.tx, &id).await?.spec).clone();
-        spec.enabled = enabled;
-        let query = sql("UPDATE servers SET enabled = $2, declaration = $3, updated_at = $4,
-             revision = revision + 1 WHERE id = $1");
-        let query = query.bind(&id).bind(enabled).bind(Parts::of(&spec).declaration());
-        query.bind(self.0.now()).run(&mut change.tx).await?;
-        change.act(by, action, To::Server(key), json!({})).touch(Topic::Servers);
-        change.commit().await?;
-        self.existing(key).await
     }
 
     async fn seal(self, tx: &mut Tx, id: &str, parts: &Parts) -> Result<()> {

@@ -141,10 +141,11 @@ impl Store {
         self.0.topics.watch(topic)
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers, and the vault opens: a key that was changed behind this store's
+    /// back makes everything fail that seals something, and each change does.
     pub async fn ping(&self) -> Result<()> {
         let mut tx = self.db().read().await?;
-        crate::db::sql("SELECT 1 AS one").one(&mut tx).await.map(drop)
+        self.vault().check(&mut tx).await
     }
 
     /// Takes a new master key and a new data key, and seals everything anew. Cut short, it is
@@ -188,7 +189,8 @@ impl Store {
         &self.0.clock
     }
 
-    pub(crate) fn now(&self) -> SystemTime {
+    /// The time, as the store sees it.
+    pub fn now(&self) -> SystemTime {
         self.0.clock.now()
     }
 }

@@ -7,7 +7,7 @@ use switchboard_model::{AgentId, Secret, ServerKey, UserId};
 
 use crate::actor::Actor;
 use crate::change::{Change, To};
-use crate::db::{Row, Tx, sql};
+use crate::db::{Engine, Row, Tx, sql};
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::topics::Topic;
@@ -52,6 +52,33 @@ pub struct User {
     pub created_at: SystemTime,
 }
 
+impl User {
+    /// Another one whenever something else is known about the person.
+    pub fn revision(&self) -> i64 {
+        let known = format!(
+            "{}\0{}\0{}\0{}\0{:?}",
+            self.id,
+            self.name,
+            self.role.as_str(),
+            self.has_password,
+            self.created_at
+        );
+        let hash = crate::random::hash(&known);
+        let first = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        // Without the sign, which no etag has.
+        i64::try_from(first >> 1).unwrap_or_default()
+    }
+}
+
+/// What changes about a person; what is not given stays.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UserEdit<'a> {
+    /// What they are called from now on.
+    pub name: Option<&'a str>,
+    /// What they may do from now on.
+    pub role: Option<Role>,
+}
+
 /// What went with a person, and must stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
@@ -66,6 +93,9 @@ pub struct Removed {
 /// People.
 #[derive(Clone, Copy, Debug)]
 pub struct Users<'a>(pub(crate) &'a Store);
+
+/// PostgreSQL's lock for taking administrators away: any number that nothing else locks.
+const LOCK: i64 = 0x5377_6974_6368_6164;
 
 const COLUMNS: &str =
     "SELECT id, name, role, password IS NOT NULL AS has_password, created_at FROM users";
@@ -87,6 +117,24 @@ impl Users<'_> {
         change.touch(Topic::People);
         change.commit().await?;
         self.get(id).await
+    }
+
+    /// Makes this person an administrator where nobody is one any more; a new person, if need be.
+    pub async fn restore(self, id: &UserId, name: &str) -> Result<User> {
+        let mut change = Change::begin(self.0).await?;
+        one_at_a_time(&mut change.tx).await?;
+        let query = sql("INSERT INTO users (id, name, role, created_at)
+             SELECT $1, $2, 'administrator', $3
+             WHERE NOT EXISTS (SELECT 1 FROM users WHERE role = 'administrator')
+             ON CONFLICT (id) DO UPDATE SET role = excluded.role");
+        let query = query.bind(id.as_str()).bind(name).bind(self.0.now());
+        if query.run(&mut change.tx).await? > 0 {
+            let role = Role::Administrator.as_str();
+            change.act(&Actor::system(), "user.role", To::User(id), json!({"role": role}));
+            change.touch(Topic::People);
+        }
+        change.commit().await?;
+        self.existing(id).await
     }
 
     /// Adds a person.
@@ -126,10 +174,45 @@ impl Users<'_> {
     /// Gives a person another role; the last administrator stays one.
     pub async fn set_role(self, id: &UserId, role: Role, by: &Actor) -> Result<User> {
         let mut change = Change::begin(self.0).await?;
+        one_at_a_time(&mut change.tx).await?;
         let query = sql("UPDATE users SET role = $2 WHERE id = $1");
         found(query.bind(id.as_str()).bind(role.as_str()).run(&mut change.tx).await?, id)?;
         some_administrator(&mut change.tx).await?;
         change.act(by, "user.role", To::User(id), json!({"role": role.as_str()}));
+        change.touch(Topic::People);
+        change.commit().await?;
+        self.existing(id).await
+    }
+
+    /// Gives a person another name, another role, or both at once. With a revision, only if it is still that
+    /// one; the last administrator stays one.
+    pub async fn update(
+        self,
+        id: &UserId,
+        edit: UserEdit<'_>,
+        expected: Option<i64>,
+        by: &Actor,
+    ) -> Result<User> {
+        let mut change = Change::begin(self.0).await?;
+        // Locks the row, so that what is compared is what is changed.
+        let query = sql("UPDATE users SET name = name WHERE id = $1");
+        found(query.bind(id.as_str()).run(&mut change.tx).await?, id)?;
+        let query = crate::db::made(format!("{COLUMNS} WHERE id = $1"));
+        let is = read(&query.bind(id.as_str()).one(&mut change.tx).await?)?;
+        if expected.is_some_and(|expected| expected != is.revision()) {
+            return Err(Error::Stale { what: "user", id: id.to_string() });
+        }
+        if let Some(name) = edit.name.filter(|name| *name != is.name) {
+            let query = sql("UPDATE users SET name = $2 WHERE id = $1");
+            query.bind(id.as_str()).bind(name).run(&mut change.tx).await?;
+            change.act(by, "user.rename", To::User(id), json!({}));
+        }
+        if let Some(role) = edit.role.filter(|role| *role != is.role) {
+            let query = sql("UPDATE users SET role = $2 WHERE id = $1");
+            query.bind(id.as_str()).bind(role.as_str()).run(&mut change.tx).await?;
+            some_administrator(&mut change.tx).await?;
+            change.act(by, "user.role", To::User(id), json!({"role": role.as_str()}));
+        }
         change.touch(Topic::People);
         change.commit().await?;
         self.existing(id).await
@@ -167,6 +250,7 @@ impl Users<'_> {
     pub async fn remove(self, id: &UserId, by: &Actor) -> Result<Removed> {
         let mut change = Change::begin(self.0).await?;
         let tx = &mut change.tx;
+        one_at_a_time(tx).await?;
         // Locks the row, so that nothing new becomes theirs meanwhile.
         let query = sql("UPDATE users SET name = name WHERE id = $1");
         found(query.bind(id.as_str()).run(tx).await?, id)?;
@@ -250,6 +334,15 @@ fn found(touched: u64, id: &UserId) -> Result<()> {
 
 fn missing(id: &UserId) -> Error {
     Error::NotFound { what: "user", id: id.to_string() }
+}
+
+/// Whoever takes an administrator away waits for others who do: two that each count the other's would
+/// leave none. SQLite's transaction is that lock already.
+async fn one_at_a_time(tx: &mut Tx) -> Result<()> {
+    if tx.engine() == Engine::Postgres {
+        sql("SELECT pg_advisory_xact_lock($1)").bind(LOCK).run(tx).await?;
+    }
+    Ok(())
 }
 
 /// Nobody could ever become an administrator again.

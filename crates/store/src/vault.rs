@@ -69,14 +69,17 @@ impl Vault {
             return Ok(());
         }
         // Another instance has made a new key since.
-        let active = sql("SELECT id FROM data_keys WHERE state = 'active'");
-        let active = active.one(tx).await?.int("id")?;
-        let ring = self.ring_with(tx, active).await?;
+        let (active, ring) = self.current(tx).await?;
         let key = ring.keys.get(&active).ok_or_else(|| slot.tampered())?;
         match write(tx, slot, active, key.seal(value, &slot.bound_to(active))?).await? {
             true => Ok(()),
             false => Err(slot.tampered()),
         }
+    }
+
+    /// Whether it could seal and open something now: the key in use is known, or can be read.
+    pub(crate) async fn check(&self, tx: &mut Tx) -> Result<()> {
+        self.current(tx).await.map(drop)
     }
 
     /// Opens what is sealed there, if anything is.
@@ -134,6 +137,13 @@ impl Vault {
         let ring = self.ring_with(tx, key).await?;
         let opened = ring.keys.get(&key).and_then(|k| k.open(value, &slot.bound_to(key)));
         opened.ok_or_else(|| slot.tampered())
+    }
+
+    /// The data key in use, and a ring that has it.
+    async fn current(&self, tx: &mut Tx) -> Result<(i64, Arc<Ring>)> {
+        let active = sql("SELECT id FROM data_keys WHERE state = 'active'");
+        let active = active.one(tx).await?.int("id")?;
+        Ok((active, self.ring_with(tx, active).await?))
     }
 
     /// The ring, read again if another instance has made this key since.

@@ -3,17 +3,20 @@
 mod api;
 mod approved;
 mod chores;
+mod credentials;
 mod declared;
 mod follow;
 mod health;
 mod host;
 mod listen;
+mod names;
 mod notes;
 mod offline;
 mod paper;
 mod pipe;
 mod required;
 mod snapshot;
+mod surface;
 mod watchman;
 
 pub(crate) use follow::Declarations;
@@ -33,6 +36,7 @@ use switchboard_config::watch::{Update, Watch};
 use switchboard_config::{Loaded, Loader, Places, Selection};
 use switchboard_model::{Changes, Clock, HubSpec, UserId};
 use switchboard_rest::Api;
+use switchboard_rest::port::{Declared, Hub as _};
 use switchboard_store::{Actor, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -44,6 +48,7 @@ use self::follow::Follower;
 use self::snapshot::Snapshot;
 use crate::control::{self, Operations, Sources};
 use crate::hub::{Hub, HubError};
+use crate::routes::Routes;
 use crate::servers;
 use crate::state_dir::{Claim, StateDir, StateError};
 use crate::storage::{self, StorageError};
@@ -233,7 +238,8 @@ impl App {
         address: SocketAddr,
         clock: Arc<dyn Clock>,
     ) -> Result<(), StartError> {
-        let local = api::local(&self.api, self.administrator.clone());
+        let (api, administrator) = (self.api.clone(), self.administrator.clone());
+        let local = Routes::new(move || api::local(&api, administrator));
         let operations = Operations::new(self.hub.upstreams().clone(), clock);
         let sources =
             Sources { watch: self.watch.clone(), declarations: self.declarations.clone() };
@@ -244,10 +250,10 @@ impl App {
         let socket = directory.mcp_socket();
         pipe::serve(&socket, self.hub.clone(), &self.tasks, &self.shutdown)
             .map_err(|source| StartError::Socket { path: socket, source })?;
-        let page = health::router(self.state.clone(), self.hub.upstreams().clone());
-        let page = page.merge(self.api.router());
         let endpoint = self.hub.endpoint().clone();
-        let page = host::guarded(page, address).merge(endpoint.router());
+        let (hub, api) = (self.hub.clone(), self.api.clone());
+        let declarations = Arc::new(self.declarations.clone());
+        let page = Routes::new(move || surface::router(&hub, &api, declarations, address));
         listen::serve(listener, endpoint, page, &self.tasks, &self.shutdown);
         Ok(())
     }
@@ -273,6 +279,11 @@ impl App {
     /// The configuration as it is now.
     pub fn loaded(&self) -> Arc<Loaded> {
         self.state.borrow().clone()
+    }
+
+    /// What is declared now, in the files and in the store.
+    pub fn declared(&self) -> Arc<Declared> {
+        self.declarations.declared()
     }
 
     /// Reads the configuration again, now; returns when that is done.
@@ -316,6 +327,8 @@ async fn hub(
         .state(directory.clone())
         .clock(clock.clone())
         .traces(traces::collector(spec))
+        .surface(names::mcp(spec))
+        .models(names::models(spec))
         .start()
         .await
 }

@@ -17,7 +17,9 @@ mod tools;
 
 use std::sync::Arc;
 
+use switchboard_core::Registry;
 use switchboard_model::Clock;
+use switchboard_rest::port::{Declared, Hub as _};
 use switchboard_store::Store;
 use switchboard_upstream::Upstreams;
 use tokio::sync::mpsc;
@@ -41,17 +43,19 @@ pub struct Operations {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: Option<Store>,
     pub(crate) sources: Option<Sources>,
+    paper: Option<Arc<Declared>>,
+    pub(crate) registry: Option<Registry>,
 }
 
 impl Operations {
     /// On these connections.
     pub fn new(upstreams: Upstreams, clock: Arc<dyn Clock>) -> Self {
-        Self { upstreams, clock, store: None, sources: None }
+        Self { upstreams, clock, store: None, sources: None, paper: None, registry: None }
     }
 
     /// With the hub's state.
     pub fn with_hub(self, hub: Hub) -> Self {
-        Self { store: hub.store().cloned(), ..self }
+        Self { store: hub.store().cloned(), registry: Some(hub.registry().clone()), ..self }
     }
 
     /// With what is declared, for whoever has changed it.
@@ -59,9 +63,15 @@ impl Operations {
         Self { sources: Some(sources), ..self }
     }
 
-    /// With state alone, for a command that finds no hub.
-    pub fn with_store(self, store: Store) -> Self {
-        Self { store: Some(store), ..self }
+    /// With state alone, and what is declared, for a command that finds no hub.
+    pub(crate) fn with_store(self, store: Store, declared: Arc<Declared>) -> Self {
+        Self { store: Some(store), paper: Some(declared), ..self }
+    }
+
+    /// What is declared, if that is known here.
+    pub(crate) fn declared(&self) -> Option<Arc<Declared>> {
+        let now = self.sources.as_ref().map(|sources| sources.declarations.declared());
+        now.or_else(|| self.paper.clone())
     }
 
     /// Runs one to its end, or until nobody listens; the last thing said is [`Said::End`].

@@ -27,6 +27,13 @@ struct Known {
     transport: Option<String>,
     #[serde(default)]
     server: String,
+    /// How often the probe was met with silence, where that is all there is to go by.
+    #[serde(default, skip_serializing_if = "is_none")]
+    silences: u8,
+}
+
+fn is_none(silences: &u8) -> bool {
+    *silences == 0
 }
 
 impl Eras {
@@ -85,7 +92,8 @@ impl Known {
             HttpKind::Streamable => "http".to_owned(),
             HttpKind::Sse => "sse".to_owned(),
         });
-        Self { era: era.to_owned(), transport, server: verdict.server.clone() }
+        let (server, silences) = (verdict.server.clone(), verdict.silences);
+        Self { era: era.to_owned(), transport, server, silences }
     }
 
     fn verdict(&self) -> Option<Verdict> {
@@ -100,7 +108,7 @@ impl Known {
             Some("sse") => Some(HttpKind::Sse),
             Some(_) => return None,
         };
-        Some(Verdict { era, kind, server: self.server.clone() })
+        Some(Verdict { era, kind, server: self.server.clone(), silences: self.silences })
     }
 }
 
@@ -114,8 +122,10 @@ mod tests {
     fn it_is_there_at_the_next_start() {
         let scratch = Scratch::new();
         let path = scratch.path().join("eras.json");
-        let verdict = Verdict { era: Era::Stateless, kind: None, server: "a 1".to_owned() };
-        let other = Verdict { kind: Some(HttpKind::Sse), era: Era::Session, ..verdict.clone() };
+        let server = "a 1".to_owned();
+        let verdict = Verdict { era: Era::Stateless, kind: None, server, silences: 0 };
+        let kind = Some(HttpKind::Sse);
+        let other = Verdict { kind, era: Era::Session, silences: 1, ..verdict.clone() };
         let eras = Eras::open(&path);
         eras.set("a", verdict.clone());
         eras.set("b", other.clone());

@@ -21,19 +21,22 @@
 //! ```
 
 mod access;
+mod audited;
 mod builder;
 mod cache;
 mod call;
+mod ended;
 mod house;
 mod offers;
 mod record;
+mod secrets;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
-use switchboard_core::{Audience, Registry, Router};
+use switchboard_core::{Audience, Registry, Router, Surface};
 use switchboard_mcp::Endpoint;
 use switchboard_model::{AgentId, Desired, Event, ServerKey, ServerName, UserId};
 use switchboard_store::{Recorder, Store};
@@ -44,6 +47,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::traces::Spans;
 pub use access::Tokens;
+use audited::Audited;
 pub use builder::{Builder, HubError};
 pub use call::{Arguments, Tool};
 
@@ -64,7 +68,9 @@ struct Inner {
     endpoint: Endpoint,
     store: Option<Store>,
     recorder: Option<Recorder>,
+    audited: Option<Arc<Audited>>,
     spans: Option<Spans>,
+    models: Surface,
     desired: ArcSwap<Desired>,
     tasks: TaskTracker,
     /// What is kept of servers must be kept before they end.
@@ -82,6 +88,9 @@ impl Hub {
     /// path for a start, a change from whatever source, and the end.
     pub async fn reconcile(&self, desired: &Desired) -> Applied {
         self.0.desired.store(Arc::new(desired.clone()));
+        if let Some(audited) = &self.0.audited {
+            audited.follow(desired).await;
+        }
         let applied = self.0.upstreams.reconcile(desired).await;
         self.refresh_audience();
         offers::sync(&self.0.upstreams, &self.0.registry);
@@ -123,7 +132,7 @@ impl Hub {
     }
 
     /// What happens at servers from now on.
-    pub fn events(&self) -> broadcast::Receiver<Event> {
+    pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.upstreams.events()
     }
 
@@ -135,6 +144,11 @@ impl Hub {
     /// What is on offer.
     pub fn registry(&self) -> &Registry {
         &self.0.registry
+    }
+
+    /// How tools are named towards models.
+    pub fn models(&self) -> &Surface {
+        &self.0.models
     }
 
     /// The path of every call.
@@ -206,7 +220,7 @@ pub fn local_agent() -> AgentId {
 
 /// The hub's own server.
 pub fn house_key() -> ServerKey {
-    ServerKey::global(known(ServerName::parse("switchboard")))
+    ServerKey::global(known(ServerName::parse(switchboard_core::naming::HOUSE)))
 }
 
 #[expect(clippy::expect_used, reason = "the names are constants, and a test reads them")]

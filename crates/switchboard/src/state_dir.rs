@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// The longest path that a Unix socket can have on every platform.
@@ -94,6 +95,14 @@ impl StateDir {
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// Where its hub listens, as it said itself, if one runs and listens.
+    pub fn address(&self) -> Option<String> {
+        // What a hub of before wrote is still there.
+        UnixStream::connect(self.socket()).ok()?;
+        let said = fs::read_to_string(self.file("hub.lock")).ok()?;
+        said.split(", ").find(|word| word.starts_with("http://")).map(str::to_owned)
     }
 
     /// Becomes its one hub.

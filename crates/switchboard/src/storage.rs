@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_config::environment;
 use switchboard_model::{Clock, HubSpec, MasterKeyPlace, StoreSpec};
-use switchboard_store::{Actor, Address, KeySource, Options, Store, User};
+use switchboard_store::{Address, KeySource, Options, Role, Store, User};
 
 /// The database in the data directory.
 const FILE: &str = "switchboard.db";
@@ -87,6 +87,11 @@ pub async fn existing(
     open(spec, data, clock).await.map(Some)
 }
 
+/// Whether a running hub finds a new master key by itself, as it reads the place of the old one again.
+pub fn key_can_be_read_again() -> bool {
+    environment::variable(MASTER_KEY).is_none()
+}
+
 /// Where the master key will be after a rotation: where it is now, unless it is to move.
 pub fn next_key(
     spec: &HubSpec,
@@ -115,22 +120,20 @@ fn kept(place: MasterKeyPlace, data: Option<PathBuf>) -> Result<KeySource, Stora
     }
 }
 
-/// The administrator: whoever first started the hub. Made if there is nobody yet.
+/// The administrator: whoever first started the hub. Made if there is nobody yet, and made one again
+/// if nobody is: this machine's user can do anything here, and a hub without one could not start.
 pub async fn administrator(store: &Store) -> Result<User, switchboard_store::Error> {
     let users = store.users();
     let first = administrator_id();
     if let Some(made) = users.first(&first, "Administrator").await? {
         return Ok(made);
     }
-    let is_administrator = |user: &User| user.role == switchboard_store::Role::Administrator;
-    match users.list().await?.into_iter().find(is_administrator) {
-        Some(user) => Ok(user),
-        // Whoever removed the last one gets one back, as this machine's user can do anything here.
-        None => {
-            let role = switchboard_store::Role::Administrator;
-            users.create(&first, "Administrator", role, &Actor::system()).await
-        }
+    let is_administrator = |user: &User| user.role == Role::Administrator;
+    if let Some(user) = users.list().await?.into_iter().find(is_administrator) {
+        return Ok(user);
     }
+    tracing::warn!("the store has no administrator; `{first}` is one from now on");
+    users.restore(&first, "Administrator").await
 }
 
 #[expect(clippy::expect_used, reason = "the name is a constant, and a test reads it")]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use switchboard_config::environment;
-use switchboard_core::port::{Call, Done, Record};
+use switchboard_core::port::{Call, Done, Record, Trace};
 use switchboard_model::{Clock, HubSpec};
 use switchboard_rest::port::{SpanCounters, Spans as Counted};
 use tokio::sync::{Notify, mpsc};
@@ -116,21 +116,26 @@ impl Traced {
     }
 }
 
-impl Record for Traced {
-    fn record(&self, call: &Call<'_>, done: &Done<'_>) {
+impl Trace for Traced {
+    fn begin(&self, call: &Call<'_>) -> Option<String> {
         let parent = call.trace.and_then(Parent::parse);
         // Whoever began the trace decides whether it is kept.
-        if parent.is_some_and(|parent| !parent.is_sampled) {
+        let is_kept = parent.is_none_or(|parent| parent.is_sampled);
+        is_kept.then(|| Parent::below(parent).traceparent())
+    }
+}
+
+impl Record for Traced {
+    fn record(&self, call: &Call<'_>, done: &Done<'_>) {
+        let Some(own) = done.span.and_then(Parent::parse) else {
             return self.next.record(call, done);
-        }
-        let span = Span::of(call, done, parent, self.clock.now());
+        };
+        let parent = call.trace.and_then(Parent::parse);
+        let span = Span::of(call, done, own, parent, self.clock.now());
         match parent {
             Some(_) => self.next.record(call, done),
             // A trace that begins here is the one that the record names too.
-            None => {
-                let trace = span.traceparent();
-                self.next.record(&Call { trace: Some(&trace), ..*call }, done);
-            }
+            None => self.next.record(&Call { trace: done.span, ..*call }, done),
         }
         self.spans.take(span);
     }

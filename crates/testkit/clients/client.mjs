@@ -1,4 +1,4 @@
-// npm `@modelcontextprotocol/client` 2.x over Streamable HTTP, in each of its modes.
+// npm `@modelcontextprotocol/client` 2.x over Streamable HTTP or stdio, in each of its modes.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { report, wanted } from './wanted.mjs';
@@ -6,6 +6,7 @@ import { report, wanted } from './wanted.mjs';
 const want = wanted(['auto', 'legacy', '2026-07-28']);
 const load = createRequire(join(want.npm, 'package.json'));
 const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
+const { StdioClientTransport } = load('@modelcontextprotocol/client/stdio');
 
 const mode = want.mode === '2026-07-28' ? { pin: want.mode } : want.mode;
 const client = new Client(
@@ -17,7 +18,10 @@ client.setRequestHandler('elicitation/create', async () => ({
   content: { name: 'Alice' },
 }));
 const requestInit = { headers: want.headers };
-await client.connect(new StreamableHTTPClientTransport(new URL(want.url), { requestInit }));
+const transport = want.start
+  ? new StdioClientTransport(want.start)
+  : new StreamableHTTPClientTransport(new URL(want.url), { requestInit });
+await client.connect(transport);
 
 const { tools } = await client.listTools();
 const { resources } = await client.listResources();

@@ -10,12 +10,10 @@ const want = wanted(['auto', 'legacy', 'modern']);
 const launcher = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
 const place = await mkdtemp(join(tmpdir(), 'inspector-'));
 const config = join(place, 'config.json');
-const server = {
-  type: 'streamable-http',
-  url: want.url,
-  headers: want.headers,
-  protocolEra: want.mode,
-};
+const there = want.start
+  ? { type: 'stdio', ...want.start }
+  : { type: 'streamable-http', url: want.url, headers: want.headers };
+const server = { ...there, protocolEra: want.mode };
 await writeFile(config, JSON.stringify({ mcpServers: { server } }));
 
 async function run(...rest) {

@@ -1,4 +1,4 @@
-"""PyPI `mcp` 1.x: a `ClientSession` over Streamable HTTP, over HTTP+SSE, or over stdio through `mcp-remote`."""
+"""PyPI `mcp` 1.x: a `ClientSession` over Streamable HTTP, HTTP+SSE or stdio, also through `mcp-remote`."""
 
 import asyncio
 import tempfile
@@ -21,7 +21,10 @@ async def answer(_context, _question):
 @asynccontextmanager
 async def connect(wanted):
     own = headers(wanted.token)
-    if wanted.mode == "http":
+    if wanted.start:
+        async with stdio_client(StdioServerParameters(**wanted.start)) as streams:
+            yield streams
+    elif wanted.mode == "http":
         async with streamablehttp_client(wanted.url, headers=own) as (read, write, _):
             yield read, write
     elif wanted.mode == "sse":
@@ -49,7 +52,7 @@ def bridge(wanted, place):
 
 
 async def main():
-    wanted = arguments(["http", "sse", "remote", "remote-auto"])
+    wanted = arguments(["http", "sse", "stdio", "remote", "remote-auto"])
     async with connect(wanted) as (read, write):
         limit = timedelta(seconds=60)
         async with ClientSession(read, write, limit, elicitation_callback=answer) as session:

@@ -19,7 +19,10 @@ export function wanted(modes) {
   if (positionals.length !== 1) throw new Error('one URL, please');
   if (!modes.includes(values.mode)) throw new Error(`modes: ${modes.join(', ')}`);
   const headers = values.token ? { Authorization: `Bearer ${values.token}` } : {};
-  return { url: positionals[0], headers, ...values, arguments: JSON.parse(values.arguments) };
+  const [url] = positionals;
+  // What to start, instead of where to go.
+  const start = url.startsWith('stdio:') ? JSON.parse(url.slice('stdio:'.length)) : undefined;
+  return { url, start, headers, ...values, arguments: JSON.parse(values.arguments) };
 }
 
 export function report(seen) {

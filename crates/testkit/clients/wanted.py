@@ -7,7 +7,7 @@ import json
 def arguments(modes):
     """The command line: where, as whom, how, and the names of what to use."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("url")
+    parser.add_argument("url", help="or `stdio:` and what to start, as JSON")
     parser.add_argument("--token", help="bearer token; without it none is sent")
     parser.add_argument("--mode", choices=modes, default=modes[0])
     parser.add_argument("--tool", default="test_simple_text")
@@ -17,7 +17,11 @@ def arguments(modes):
     parser.add_argument("--prompt", default="test_simple_prompt")
     parser.add_argument("--npm", help="the folder in which the npm packages are installed")
     parser.add_argument("--node", help="the Node that runs them")
-    return parser.parse_args()
+    wanted = parser.parse_args()
+    wanted.start = None
+    if wanted.url.startswith("stdio:"):
+        wanted.start = json.loads(wanted.url.removeprefix("stdio:"))
+    return wanted
 
 
 def headers(token):

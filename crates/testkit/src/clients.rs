@@ -1,9 +1,10 @@
 //! MCP clients that are not ours, each driven once through what a client does. Never judges what they saw.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Tools;
 
@@ -29,6 +30,30 @@ pub const SSE_CLIENTS: &[Client] = &[
     Client::new("mcp 1, sse", Runtime::Python("mcp-1"), "mcp_1.py", "sse"),
     Client::new("fastmcp, sse", Runtime::Python("fastmcp"), "fastmcp_cli.py", "sse"),
 ];
+
+/// Clients that start their server.
+pub const STDIO_CLIENTS: &[Client] = &[
+    Client::new("mcp 1, stdio", Runtime::Python("mcp-1"), "mcp_1.py", "stdio"),
+    Client::new("mcp 2, auto", Runtime::Python("mcp-2"), "mcp_2.py", "auto"),
+    Client::new("mcp 2, legacy", Runtime::Python("mcp-2"), "mcp_2.py", "legacy"),
+    Client::new("npm client, auto", Runtime::Node, "client.mjs", "auto"),
+    Client::new("npm client, 2026-07-28", Runtime::Node, "client.mjs", "2026-07-28"),
+    Client::new("inspector, legacy", Runtime::Node, "inspector.mjs", "legacy"),
+    Client::new("inspector, modern", Runtime::Node, "inspector.mjs", "modern"),
+];
+
+/// A server for a client to start; nothing else is in its environment but what clients always pass on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Start {
+    /// The program.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it is started.
+    pub cwd: PathBuf,
+    /// Variables of its environment.
+    pub env: BTreeMap<String, String>,
+}
 
 /// One client in one mode.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +130,12 @@ impl Client {
         let line = said.lines().find(|line| line.starts_with('{'));
         let seen = line.and_then(|line| serde_json::from_str(line).ok());
         seen.unwrap_or_else(|| panic!("{}: {complaint}{said}", self.name))
+    }
+
+    /// The same with a server that the client starts.
+    pub fn see_started(&self, start: &Start, names: Names<'_>) -> Seen {
+        let start = serde_json::to_string(start).expect("paths that are text");
+        self.see(&format!("stdio:{start}"), None, names)
     }
 
     fn command(&self, url: &str, token: Option<&str>, names: Names<'_>) -> Command {

@@ -11,8 +11,20 @@ pub fn repetitions(full: u32) -> u32 {
     count
 }
 
+/// What a test's random choices begin with: `SWITCHBOARD_SEED`, so that a run can be repeated, or else `random`.
+/// Says which, for whoever reads why the test failed.
+pub fn seed(random: u64) -> u64 {
+    let given = variable("SWITCHBOARD_SEED");
+    let seed =
+        given.map_or(random, |text| text.trim().parse().expect("SWITCHBOARD_SEED is a number"));
+    eprintln!("repeat it with SWITCHBOARD_SEED={seed}");
+    seed
+}
+
 /// A file or folder of the public test data, which lies where `SWITCHBOARD_TEST_DATA` says, else
-/// beside the repository. `None`, with a note, where there is none.
+/// beside the repository. `None`, with a note, where there is none; in continuous integration one
+/// that is shown whatever becomes of the test. What must always run has a set of our own
+/// ([`crate::hostile`]).
 pub fn shared(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = variable("SWITCHBOARD_TEST_DATA").map_or(beside, PathBuf::from);
@@ -20,7 +32,12 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: no {name} in {} (SWITCHBOARD_TEST_DATA)", folder.display());
+    let note = format!("no {name} in {} (SWITCHBOARD_TEST_DATA)", folder.display());
+    eprintln!("skipped: {note}");
+    if variable("CI").is_some() {
+        // As continuous integration shows it among the results.
+        eprintln!("::warning title=public test data was not tested::{note}");
+    }
     None
 }
 

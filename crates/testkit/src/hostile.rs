@@ -1,8 +1,10 @@
 //! Texts that parsers get wrong, hang on or die of. A set of our own, so that it is always run.
 
 mod large;
+mod values;
 
 pub use self::large::{large, many, quadratic};
+pub use self::values::{STRINGS, VALUES};
 
 /// A hostile text.
 #[derive(Clone, Debug)]

@@ -24,7 +24,7 @@ pub mod script;
 pub mod tools;
 
 pub use clock::ManualClock;
-pub use data::{repetitions, shared};
+pub use data::{repetitions, seed, shared};
 #[cfg(unix)]
 pub use postgres::Postgres;
 pub use scratch::Scratch;

@@ -33,6 +33,26 @@ struct Cluster {
     server: Option<Child>,
 }
 
+/// Every index in order, and nothing in a table that its index lacks.
+const INDEXES: &str = "SELECT bt_index_parent_check(c.oid, true, true) FROM pg_class c \
+    JOIN pg_am a ON a.oid = c.relam WHERE c.relkind = 'i' AND a.amname = 'btree' \
+    AND c.relnamespace = 'public'::regnamespace";
+
+/// What is wrong with rows, and with what lies beside them.
+const ROWS: &str = "SELECT c.relname, v.msg FROM pg_class c, \
+    LATERAL verify_heapam(c.oid, check_toast => true) v \
+    WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace";
+
+/// A question for each reference between tables: which rows refer to nothing.
+const REFERENCES: &str = "SELECT format('SELECT %L, r.* FROM %s r LEFT JOIN %s t ON (%s) WHERE %s', \
+    k.conname, k.conrelid::regclass, k.confrelid::regclass, \
+    string_agg(format('r.%I = t.%I', a.attname, b.attname), ' AND '), \
+    string_agg(format('r.%I IS NOT NULL AND t.%I IS NULL', a.attname, b.attname), ' AND ')) \
+    FROM pg_constraint k, LATERAL unnest(k.conkey, k.confkey) AS u(here, there) \
+    JOIN pg_attribute a ON a.attnum = u.here JOIN pg_attribute b ON b.attnum = u.there \
+    WHERE k.contype = 'f' AND a.attrelid = k.conrelid AND b.attrelid = k.confrelid \
+    GROUP BY k.oid, k.conname, k.conrelid, k.confrelid";
+
 /// How long anything may take on a slow, loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(20);
@@ -59,17 +79,37 @@ impl Postgres {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("switchboard_{}_{next}", std::process::id());
-        let (psql, url) = match &self.0 {
-            Kind::Given(url) => (PathBuf::from("psql"), url.clone()),
-            Kind::Own(cluster) => (cluster.bin.join("psql"), cluster.url("postgres")),
+        let url = match &self.0 {
+            Kind::Given(url) => url.clone(),
+            Kind::Own(cluster) => cluster.url("postgres"),
         };
-        let mut command = Command::new(psql);
-        command.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c"]);
-        run(command.arg(format!("CREATE DATABASE {name}")).arg(url));
+        self.ask(&url, &format!("CREATE DATABASE {name}"));
         match &self.0 {
             Kind::Given(url) => with_database(url, &name),
             Kind::Own(cluster) => cluster.url(&name),
         }
+    }
+
+    /// What a query answers in the database of this URL, behind its user's back: a row a line.
+    pub fn ask(&self, url: &str, query: &str) -> String {
+        let psql = match &self.0 {
+            Kind::Given(_) => PathBuf::from("psql"),
+            Kind::Own(cluster) => cluster.bin.join("psql"),
+        };
+        let mut command = Command::new(psql);
+        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", query, url]);
+        run(&mut command).trim().to_owned()
+    }
+
+    /// Finds what is broken in the database of this URL: every index against its table and its order, every
+    /// row of every table as it lies on the disk, and every reference. Empty if all is sound.
+    pub fn faults(&self, url: &str) -> String {
+        self.ask(url, "CREATE EXTENSION IF NOT EXISTS amcheck");
+        // An index that is broken is an error, which stops the test.
+        self.ask(url, INDEXES);
+        let references = self.ask(url, REFERENCES);
+        let questions = references.lines().map(str::to_owned).chain([ROWS.to_owned()]);
+        questions.map(|question| self.ask(url, &question)).collect()
     }
 
     /// Whether it is our own and can be stopped.
@@ -167,10 +207,11 @@ impl Drop for Cluster {
     }
 }
 
-fn run(command: &mut Command) {
+fn run(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{:?} failed: {said}", command.get_program());
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// The newest version's directory.

@@ -7,15 +7,16 @@ use switchboard_model::{Clock, Event, EventKind, ServerKey};
 use tokio::sync::broadcast;
 
 /// A listener that is this far behind loses the oldest, and is told so by its stream.
+/// Places are made at the start, so what lies in them is a pointer.
 const BACKLOG: usize = 4096;
 
 /// The one stream of events.
 #[derive(Clone)]
 pub(crate) struct Bus {
-    events: broadcast::Sender<Event>,
+    events: broadcast::Sender<Arc<Event>>,
     /// The same without calls, of which there may be very many: whoever has no use for them is not
     /// woken for them.
-    changes: broadcast::Sender<Event>,
+    changes: broadcast::Sender<Arc<Event>>,
     clock: Arc<dyn Clock>,
     calls: Arc<AtomicU64>,
 }
@@ -27,12 +28,12 @@ impl Bus {
     }
 
     /// Everything.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Event> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<Event>> {
         self.events.subscribe()
     }
 
     /// Everything but calls.
-    pub(crate) fn listen_to_changes(&self) -> broadcast::Receiver<Event> {
+    pub(crate) fn listen_to_changes(&self) -> broadcast::Receiver<Arc<Event>> {
         self.changes.subscribe()
     }
 
@@ -48,7 +49,7 @@ impl Bus {
         if changes.is_none() && events.is_none() {
             return;
         }
-        let event = Event { server: server.clone(), at: self.clock.now(), kind };
+        let event = Arc::new(Event { server: server.clone(), at: self.clock.now(), kind });
         for listeners in [changes, events].into_iter().flatten() {
             // Nobody listening any more is no failure.
             let _ = listeners.send(event.clone());

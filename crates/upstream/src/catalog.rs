@@ -6,6 +6,8 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use switchboard_core::port::CallError;
 use switchboard_model::{Counts, ToolFilter};
@@ -17,6 +19,7 @@ use switchboard_wire::{Era, JsonBuf, code, method, write};
 use crate::channel::{Channel, Kinds};
 use crate::peer::Peer;
 use crate::pulse::Patience;
+use crate::supervisor::poll::{every, untold};
 use crate::transport::{Headers, Link};
 
 /// How much of a list is taken; what is beyond is left out, and said.
@@ -36,6 +39,10 @@ pub(crate) struct Listing {
     resources: Vec<ResourceEntry>,
     templates: Vec<TemplateEntry>,
     prompts: Vec<PromptEntry>,
+    /// For how long the lists hold, if the server says so: the shortest of what it says.
+    pub(crate) ttl: Option<Duration>,
+    /// Whether it tells of changes of all that it lists.
+    told: bool,
 }
 
 /// What a server offers, in its own order.
@@ -49,20 +56,25 @@ pub struct Catalog {
     pub templates: Vec<TemplateEntry>,
     /// Prompts.
     pub prompts: Vec<PromptEntry>,
+    /// How often the lists are looked at, if the server does not tell of their changes.
+    pub polled: Option<Duration>,
     mirrored: HashMap<String, Vec<ParamHeader>>,
 }
 
 impl Catalog {
-    /// The part of a listing that the filter lets through.
-    pub(crate) fn of(listing: &Listing, filter: &ToolFilter) -> Self {
+    /// The part of a listing that the filter lets through; `health` is how often the server is
+    /// checked.
+    pub(crate) fn of(listing: &Listing, filter: &ToolFilter, health: Duration) -> Self {
+        let polled = (!listing.told).then(|| every(listing.ttl, health));
         let tools: Vec<ToolEntry> =
             listing.tools.iter().filter(|tool| filter.offers(&tool.name)).cloned().collect();
         let mirrored = tools.iter().filter_map(|tool| {
-            let headers = param_headers(tool.input_schema()).ok()?;
-            (!headers.is_empty()).then(|| (tool.name.clone(), headers))
+            let headers = tool.mirrored();
+            (!headers.is_empty()).then(|| (tool.name.clone(), headers.to_vec()))
         });
         Self {
             mirrored: mirrored.collect(),
+            polled,
             tools,
             resources: listing.resources.clone(),
             templates: listing.templates.clone(),
@@ -95,8 +107,10 @@ pub(crate) async fn load(
     patience: Patience,
 ) -> Result<Listing, CallError> {
     let has = |kind, name: &str| kinds.has(kind) && peer.capabilities.has(&[name]);
-    let reader = Reader { channel, peer, patience, bounds: BOUNDS };
-    let mut listing = before.clone();
+    let ttl = AtomicU64::new(u64::MAX);
+    let reader = Reader { channel, peer, patience, bounds: BOUNDS, ttl: &ttl };
+    let told = untold(peer) == Kinds::NONE && !channel.changed.is_unheard();
+    let mut listing = Listing { told, ..before.clone() };
     if has(Kinds::TOOLS, "tools") {
         listing.tools = reader.list(method::TOOLS_LIST).await?;
         reader.drop_unusable(&mut listing.tools);
@@ -108,6 +122,10 @@ pub(crate) async fn load(
     if has(Kinds::PROMPTS, "prompts") {
         listing.prompts = reader.optional(method::PROMPTS_LIST).await?;
     }
+    listing.ttl = match ttl.into_inner() {
+        u64::MAX => before.ttl,
+        ttl => Some(Duration::from_millis(ttl)),
+    };
     Ok(listing)
 }
 
@@ -116,6 +134,8 @@ struct Reader<'a> {
     peer: &'a Peer,
     patience: Patience,
     bounds: Bounds,
+    /// The shortest time, in milliseconds, for which what was read holds.
+    ttl: &'a AtomicU64,
 }
 
 impl Reader<'_> {
@@ -154,6 +174,9 @@ impl Reader<'_> {
             let answer = JsonBuf::from(answer.as_json());
             let page = Page::<T>::read(&answer)
                 .map_err(|error| CallError::Malformed(error.to_string()))?;
+            if let Some(ttl) = page.cache.ttl_ms {
+                self.ttl.fetch_min(ttl, Ordering::Relaxed);
+            }
             let next = gathered.take(page, answer.as_json().as_bytes().len());
             for remark in gathered.remarks.drain(..) {
                 self.channel.journal.remark(&format!("{method}: {remark}"));

@@ -2,7 +2,9 @@
 //! waits while holding it. Knows no method's meaning but those that concern the table itself.
 
 mod inbound;
+mod pages;
 mod pending;
+mod question;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -19,6 +21,7 @@ pub(crate) use pending::{Related, Waiting};
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, wait};
 use crate::transport::{Headers, Link};
+use pages::Pages;
 use pending::{Pending, Table};
 
 /// What one message may be.
@@ -31,6 +34,7 @@ const POSTS: usize = 1024;
 pub(crate) struct Channel {
     link: Link,
     table: Table,
+    pages: Pages,
     next_id: AtomicU64,
     end: CancellationToken,
     reason: OnceLock<String>,
@@ -41,6 +45,8 @@ pub(crate) struct Channel {
     stray: AtomicU64,
     /// Messages on their way that nobody waits for.
     posted: AtomicUsize,
+    /// Questions of the server's that are open.
+    asked: AtomicUsize,
 }
 
 /// A request to be made.
@@ -63,6 +69,7 @@ impl Channel {
         Arc::new(Self {
             link,
             table: Table::default(),
+            pages: Pages::default(),
             next_id: AtomicU64::new(1),
             end,
             reason: OnceLock::new(),
@@ -71,6 +78,7 @@ impl Channel {
             changed: Changed::default(),
             stray: AtomicU64::new(0),
             posted: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
         })
     }
 
@@ -93,12 +101,12 @@ impl Channel {
             return Err(CallError::lost(self.reason(), Delivery::No));
         }
         let cancels = outgoing.method != method::INITIALIZE;
-        let guard = Forget { channel: self, id, cancels };
+        let guard = Forget { channel: self, id, pulse: &pulse, cancels };
         let answer = wait(answer, &pulse, outgoing.patience);
         let result = self.link.exchange(self, id, message, &outgoing.headers, answer).await;
         // An answer has taken its row out of the table; anything else leaves it to the guard.
         drop(guard);
-        result
+        result.map_err(|error| self.journal.discreet(error))
     }
 
     /// A request without ceremony, for handshakes, lists and health.
@@ -143,7 +151,7 @@ impl Channel {
 
     /// Ends it: whoever waits is told why.
     pub(crate) fn close(&self, reason: impl Into<String>) {
-        let _ = self.reason.set(reason.into());
+        let _ = self.reason.set(self.journal.hide(&reason.into()));
         self.end.cancel();
         self.table.close(&CallError::lost(self.reason(), Delivery::Perhaps));
     }
@@ -217,11 +225,13 @@ impl Channel {
 struct Forget<'c> {
     channel: &'c Arc<Channel>,
     id: u64,
+    pulse: &'c Pulse,
     cancels: bool,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
+        self.pulse.finish();
         if self.channel.table.remove(self.id).is_none() || !self.cancels {
             return;
         }

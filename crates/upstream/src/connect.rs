@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::port::CallError;
-use switchboard_model::{HttpKind, Resolved, ResolvedTransport, Secret, ServerKey, ServerSpec};
+use switchboard_model::server::KeyPlace;
+use switchboard_model::{
+    Concealed, HttpKind, Resolved, ResolvedTransport, Secret, ServerKey, ServerSpec,
+};
 use switchboard_wire::Era;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::channel::Channel;
-use crate::context::{Context, Waits};
+use crate::context::{Context, Held, Waits};
 use crate::era::{self, Verdict};
 use crate::error::ConnectError;
 use crate::handshake::{Found, discover, initialize};
@@ -50,20 +53,26 @@ pub(crate) async fn establish(
 ) -> Result<Established, ConnectError> {
     let target = era::target(resolved);
     let known = attempt.context.memory.get(&target);
+    let mut silences = 0;
+    let stored = attempt.stored().await?;
+    let named = stored.iter().map(|(name, value)| (name.as_str(), value));
+    attempt.journal.conceal(Concealed::of(named));
     let (kind, made) = match &resolved.transport {
         ResolvedTransport::Stdio { command, args, env, cwd } => {
+            let env = with_stored(env, stored.as_ref());
             let launch = Launch {
                 command,
                 args,
-                env,
+                env: &env,
                 cwd: cwd.as_ref(),
                 grace: attempt.spec.timing.stop_grace,
             };
-            (None, by_stdio(attempt, &launch, known.as_ref()).await)
+            (None, by_stdio(attempt, &launch, known.as_ref(), &mut silences).await)
         }
         ResolvedTransport::Http { kind, url, headers } => {
             let limit = attempt.spec.timing.connect;
-            let made = by_http(attempt, *kind, url, headers, known.as_ref());
+            let headers = with_stored(headers, stored.as_ref());
+            let made = by_http(attempt, *kind, url, &headers, known.as_ref(), &mut silences);
             match tokio::time::timeout(limit, made).await {
                 Ok(Ok((kind, made))) => (Some(kind), Ok(made)),
                 Ok(Err(error)) => (None, Err(error)),
@@ -73,8 +82,8 @@ pub(crate) async fn establish(
     };
     match &made {
         Ok(made) => {
-            let server = made.peer.title();
-            let verdict = Verdict { era: made.peer.era(), kind, server };
+            let server = attempt.journal.hide(&made.peer.title());
+            let verdict = Verdict { era: made.peer.era(), kind, server, silences };
             if known.as_ref() != Some(&verdict) {
                 attempt.context.memory.set(&target, verdict);
             }
@@ -89,6 +98,18 @@ pub(crate) async fn establish(
 }
 
 impl Attempt<'_> {
+    /// The header or the variable that the store adds to what is declared.
+    async fn stored(&self) -> Result<Option<(String, Secret)>, ConnectError> {
+        match self.context.gate.credential(self.key, self.spec).await {
+            Held::Nothing => Ok(None),
+            Held::Credential(KeyPlace::Header(name) | KeyPlace::Variable(name), value) => {
+                Ok(Some((name, value)))
+            }
+            Held::Lacking(detail) => Err(ConnectError::Unauthorized { detail, challenge: None }),
+            Held::Away(why) => Err(ConnectError::Credential(why)),
+        }
+    }
+
     fn open(&self, launch: &Launch<'_>) -> Result<(Arc<Channel>, Process), ConnectError> {
         stdio::open(self, launch)
     }
@@ -105,21 +126,33 @@ impl Attempt<'_> {
     }
 }
 
+/// What the store has wins over what is declared under the same name.
+fn with_stored(
+    declared: &[(String, Secret)],
+    stored: Option<&(String, Secret)>,
+) -> Vec<(String, Secret)> {
+    let is_stored = |name: &str| stored.is_some_and(|(stored, _)| stored == name);
+    let kept = declared.iter().filter(|(name, _)| !is_stored(name));
+    kept.chain(stored).cloned().collect()
+}
+
 async fn by_stdio(
     attempt: &Attempt<'_>,
     launch: &Launch<'_>,
     known: Option<&Verdict>,
+    silences: &mut u8,
 ) -> Result<Established, ConnectError> {
     let (channel, process) = attempt.open(launch)?;
-    if known.is_some_and(|verdict| verdict.era == Era::Session) {
+    if let Some(known) = era::session(known) {
+        *silences = known.silences;
         return attempt.session(channel, process).await;
     }
     let identity = &attempt.context.identity;
     let mut probe = std::pin::pin!(discover(&channel, identity, PATIENCE));
     let waits = &attempt.context.waits;
     let limit = match known {
-        Some(_) => waits.silence,
-        None => probe_limit(waits, launch.command.expose()),
+        Some(known) if known.era == Era::Stateless => waits.silence,
+        _ => probe_limit(waits, launch.command.expose(), known),
     };
     let asked = alive(&process, waits.silence, async { Ok((&mut probe).await) });
     let asked = tokio::time::timeout(limit, asked).await;
@@ -155,6 +188,7 @@ async fn by_stdio(
                 },
                 made = initialize(&second, identity, PATIENCE) => {
                     let peer = made?;
+                    *silences = era::silent(known);
                     Ok(Established { channel: second, process: Some(other), peer })
                 }
                 () = silence(&other, waits.silence) => Err(ConnectError::Silent(waits.silence)),
@@ -163,14 +197,14 @@ async fn by_stdio(
     }
 }
 
-fn probe_limit(waits: &Waits, command: &str) -> Duration {
+fn probe_limit(waits: &Waits, command: &str, known: Option<&Verdict>) -> Duration {
     let name = std::path::Path::new(command).file_stem().and_then(|name| name.to_str());
     match name {
         Some(
             "npx" | "uvx" | "uv" | "bunx" | "pnpm" | "pnpx" | "yarn" | "pipx" | "docker" | "podman"
             | "deno" | "go" | "cargo" | "dnx",
         ) => waits.probe_download,
-        _ => waits.probe,
+        _ => waits.probe * era::patience(known),
     }
 }
 
@@ -203,9 +237,9 @@ async fn by_http(
     url: &Secret,
     headers: &[(String, Secret)],
     known: Option<&Verdict>,
+    silences: &mut u8,
 ) -> Result<(HttpKind, Established), ConnectError> {
-    let stored = attempt.context.gate.headers(attempt.key, attempt.spec).await;
-    let endpoint = http::Endpoint::new(attempt.context, url, headers, &stored)?;
+    let endpoint = http::Endpoint::new(attempt.context, url, headers)?;
     let identity = &attempt.context.identity;
     let patience = Patience::of(attempt.spec.timing.connect);
     let known_sse = known.is_some_and(|verdict| verdict.kind == Some(HttpKind::Sse));
@@ -215,9 +249,11 @@ async fn by_http(
         return Ok((HttpKind::Sse, Established { channel, process: None, peer }));
     }
     let channel = http::open(attempt, &endpoint);
-    if known.is_none_or(|verdict| verdict.era == Era::Stateless) {
+    if let Some(known) = era::session(known) {
+        *silences = known.silences;
+    } else {
         // The probe may cost a part of the time, never all of it.
-        let probing = Patience::of(attempt.spec.timing.connect / 3);
+        let probing = Patience::of(attempt.spec.timing.connect / 3 * era::patience(known));
         match discover(&channel, identity, probing).await {
             Ok(Found::Stateless(peer)) => {
                 let made = Established { channel, process: None, peer: *peer };
@@ -231,6 +267,7 @@ async fn by_http(
             {
                 return Err(ConnectError::handshake("server/discover", error));
             }
+            Err(CallError::TimedOut { .. }) => *silences = era::silent(known),
             Err(_) => {}
         }
     }

@@ -1,25 +1,29 @@
 //! A live session with one server: calls go through here, side by side, each with its own limits.
 
 mod compose;
+mod failure;
+mod level;
+mod listen;
+mod turns;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use switchboard_core::port::{CallError, Caller, Inputs};
 use switchboard_model::{Limits, ServerKey, Timing};
-use switchboard_wire::peek::{self, ResultType};
 use switchboard_wire::types::InputRequired;
-use switchboard_wire::{Era, Json, JsonBuf, method};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use switchboard_wire::{Era, Json, JsonBuf, method, peek};
 use tokio::time::{Instant, timeout};
 
 use crate::catalog::Catalog;
-use crate::channel::{Channel, Outgoing, Waiting};
+use crate::channel::{Channel, Kinds, Outgoing, Waiting};
 use crate::peer::Peer;
 use crate::pulse::Patience;
 use crate::transport::{Headers, Link};
+use turns::Turn;
+pub(crate) use turns::Turns;
 
 /// How often a server may ask back within one call.
 const ROUNDS: usize = 16;
@@ -31,9 +35,11 @@ pub struct Connection {
     pub(crate) channel: Arc<Channel>,
     pub(crate) catalog: Arc<ArcSwap<Catalog>>,
     settings: ArcSwap<Settings>,
-    permits: Semaphore,
-    excess: AtomicUsize,
+    turns: Arc<Turns>,
+    level: Arc<level::Level>,
     in_flight: AtomicU32,
+    /// How many listen to it.
+    heard: AtomicU32,
     served: AtomicU64,
     start: Instant,
     last_used: AtomicU64,
@@ -54,16 +60,17 @@ impl Connection {
         catalog: Arc<ArcSwap<Catalog>>,
         settings: Settings,
     ) -> Self {
-        let permits = Semaphore::new(settings.limits.max_in_flight as usize);
+        let turns = Turns::new(settings.limits.max_in_flight);
         Self {
             key,
             peer,
             channel,
             catalog,
             settings: ArcSwap::from_pointee(settings),
-            permits,
-            excess: AtomicUsize::new(0),
+            turns,
+            level: Arc::default(),
             in_flight: AtomicU32::new(0),
+            heard: AtomicU32::new(0),
             served: AtomicU64::new(0),
             start: Instant::now(),
             last_used: AtomicU64::new(0),
@@ -80,8 +87,8 @@ impl Connection {
         &self.peer
     }
 
-    /// Makes a request and returns its result as it came. Waits for its turn if `max_in_flight`
-    /// are under way; progress extends its time; dropped, it is cancelled.
+    /// Makes a request and returns its result as it came. Waits for its turn if the server works on
+    /// `max_in_flight` others; progress extends its time; dropped, it is cancelled.
     pub async fn call(
         &self,
         method: &str,
@@ -90,19 +97,29 @@ impl Connection {
     ) -> Result<JsonBuf, CallError> {
         let settings = self.settings.load_full();
         let limit = settings.limits.max_in_flight;
-        let turn = timeout(settings.timing.call, self.permits.acquire()).await;
-        let Ok(Ok(permit)) = turn else { return Err(CallError::Busy { limit }) };
-        let _use = self.used(permit);
+        let turn = match self.turns.try_take() {
+            Some(turn) => turn,
+            None => match timeout(settings.timing.call, self.turns.take()).await {
+                Ok(Some(turn)) => turn,
+                _ => return Err(CallError::Busy { limit }),
+            },
+        };
+        let _use = self.used(turn);
+        if let Some((port, level)) =
+            caller.port.as_ref().and_then(|port| Some((port, port.level()?)))
+        {
+            self.want(level, port);
+        }
         let patience = Patience { quiet: settings.timing.call, total: settings.timing.call_total };
         let mut again: Option<JsonBuf> = None;
         for _ in 0..ROUNDS {
             let sent = again.as_ref().map(JsonBuf::as_json).or(params);
-            let result = self.once(method, sent, caller, patience).await?;
+            let result = self.once(method, sent, caller, patience).await;
+            let result = result.map_err(|error| failure::told(&self.peer, method, sent, error))?;
             let answered = match (&caller.port, caller.inputs) {
-                (Some(port), Inputs::Ask)
-                    if peek::result_type(result.as_json()) == ResultType::InputRequired =>
-                {
+                (Some(port), Inputs::Ask) if peek::wants_input(result.as_json()) => {
                     let asked = InputRequired::read(result.as_json());
+                    let _lent = self.turns.lent();
                     compose::answers(&**port, sent.unwrap_or(Json::EMPTY), &asked).await?
                 }
                 _ => {
@@ -130,16 +147,25 @@ impl Connection {
             progress: token.is_some() || name == method::TOOLS_CALL,
         };
         let headers = self.headers(name, params);
-        let waiting = Waiting { port: caller.port.clone(), token };
+        let turns = Some(self.turns.clone());
+        let waiting = Waiting { port: caller.port.clone(), token, turns, ..Waiting::default() };
         let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
-        self.channel.request(Outgoing { method: name, params, headers, patience, waiting }).await
+        let outgoing = Outgoing { method: name, params, headers, patience, waiting };
+        let result = self.channel.request(outgoing).await;
+        if let (Err(CallError::Lost { .. }), Link::Http(_)) = (&result, self.channel.link()) {
+            // What answers next may be another server.
+            self.channel.changed.note(Kinds::ALL);
+        }
+        result
     }
 
     fn headers(&self, name: &str, params: Option<Json<'_>>) -> Headers {
         match (self.peer.era(), self.channel.link()) {
             (Era::Stateless, Link::Http(_)) => {
                 let member = method::subject(name);
-                let subject = params.zip(member).and_then(|(of, member)| of.get(member)?.string());
+                // Nobody gets here with two of them.
+                let subject =
+                    params.zip(member).and_then(|(of, member)| of.first(member)?.string());
                 let catalog = self.catalog.load();
                 let mirrored = match (name, subject.as_deref()) {
                     (method::TOOLS_CALL, Some(tool)) => catalog.mirrored(tool),
@@ -178,13 +204,7 @@ impl Connection {
     pub(crate) fn adjust(&self, settings: Settings) {
         let (old, new) = (self.settings.load().limits.max_in_flight, settings.limits.max_in_flight);
         self.settings.store(Arc::new(settings));
-        if new > old {
-            self.permits.add_permits((new - old) as usize);
-        } else {
-            // Those that are in use are taken back when their calls end.
-            let free = self.permits.forget_permits((old - new) as usize);
-            self.excess.fetch_add((old - new) as usize - free, Ordering::Relaxed);
-        }
+        self.turns.resize(old, new);
     }
 
     /// Calls under way.
@@ -204,7 +224,7 @@ impl Connection {
 
     /// How long nobody has called.
     pub(crate) fn idle(&self) -> Duration {
-        match self.in_flight() {
+        match self.in_flight() + self.heard.load(Ordering::Relaxed) {
             0 => {
                 let last = Duration::from_millis(self.last_used.load(Ordering::Relaxed));
                 self.start.elapsed().saturating_sub(last)
@@ -213,16 +233,16 @@ impl Connection {
         }
     }
 
-    fn used<'c>(&'c self, permit: SemaphorePermit<'c>) -> Use<'c> {
+    fn used(&self, turn: Turn) -> Use<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        Use { connection: self, permit: Some(permit) }
+        Use { connection: self, _turn: turn }
     }
 }
 
 /// A call under way.
 struct Use<'c> {
     connection: &'c Connection,
-    permit: Option<SemaphorePermit<'c>>,
+    _turn: Turn,
 }
 
 impl Drop for Use<'_> {
@@ -231,10 +251,5 @@ impl Drop for Use<'_> {
         let now = u64::try_from(connection.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         connection.last_used.store(now, Ordering::Relaxed);
         connection.in_flight.fetch_sub(1, Ordering::Relaxed);
-        let take = |excess: usize| excess.checked_sub(1);
-        let taken = connection.excess.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        if let (Ok(_), Some(permit)) = (taken, self.permit.take()) {
-            permit.forget();
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use switchboard_core::port::BoxFuture;
+use switchboard_model::server::KeyPlace;
 use switchboard_model::{Clock, Secret, ServerKey, ServerSpec, SystemClock};
 
 use crate::era::{EraMemory, InMemory};
@@ -13,6 +14,19 @@ use crate::instance::Instance;
 
 /// Looks a variable up.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<Secret> + Send + Sync>;
+
+/// What the store holds for a connection.
+#[derive(Debug)]
+pub enum Held {
+    /// Nothing, and nothing is asked of it: what is declared will do.
+    Nothing,
+    /// A credential, whole, and where it goes.
+    Credential(KeyPlace, Secret),
+    /// None that is good, though the declaration counts on one; why, in a part of a sentence.
+    Lacking(String),
+    /// It did not say.
+    Away(String),
+}
 
 /// Who may be started, and with which credentials. The store answers later; until then everything
 /// that is declared may start, with what its declaration carries.
@@ -23,14 +37,14 @@ pub trait Gate: Send + Sync {
         true
     }
 
-    /// Headers that come from the store rather than from the declaration.
-    fn headers<'a>(
+    /// What the hub proves itself with, where the declaration leaves that to the store.
+    fn credential<'a>(
         &'a self,
         server: &'a ServerKey,
         spec: &'a ServerSpec,
-    ) -> BoxFuture<'a, Vec<(String, Secret)>> {
+    ) -> BoxFuture<'a, Held> {
         let _ = (server, spec);
-        Box::pin(std::future::ready(Vec::new()))
+        Box::pin(std::future::ready(Held::Nothing))
     }
 
     /// The link under which a person signs in; `challenge` is the server's `WWW-Authenticate`.

@@ -16,6 +16,28 @@ pub struct Verdict {
     pub kind: Option<HttpKind>,
     /// The name and version it gave when that was found.
     pub server: String,
+    /// How often it was found by silence: nobody answered the probe in time. None is an answer.
+    pub silences: u8,
+}
+
+/// So many silences count as an answer: whoever never has one must not be asked at each start.
+const ENOUGH: u8 = 2;
+
+/// What is known, if a session can begin without a probe. One that may only have been slow to answer
+/// is asked once more, with more patience.
+pub(crate) fn session(known: Option<&Verdict>) -> Option<&Verdict> {
+    let is_proved = |known: &&Verdict| known.silences == 0 || known.silences >= ENOUGH;
+    known.filter(|known| known.era == Era::Session).filter(is_proved)
+}
+
+/// How many times as long as the first the next probe may take.
+pub(crate) fn patience(known: Option<&Verdict>) -> u32 {
+    1 + known.map_or(0, |known| u32::from(known.silences.min(ENOUGH - 1)))
+}
+
+/// How often it was met with silence, once more.
+pub(crate) fn silent(known: Option<&Verdict>) -> u8 {
+    known.map_or(0, |known| known.silences).saturating_add(1).min(ENOUGH)
 }
 
 /// Remembers verdicts, by a digest of the command line or by the URL without its query.

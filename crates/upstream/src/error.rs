@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use switchboard_core::port::CallError;
-use switchboard_model::Trouble;
+use switchboard_model::{Transport, Trouble};
 
 /// Why no connection came to be.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +58,9 @@ pub enum ConnectError {
         /// `WWW-Authenticate`, as it came.
         challenge: Option<String>,
     },
+    /// Nobody can say what to prove the hub with.
+    #[error("its credential cannot be read: {0}")]
+    Credential(String),
     /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made: {0}")]
     Client(String),
@@ -71,6 +74,15 @@ impl ConnectError {
             }
             source => Self::Handshake { step, source },
         }
+    }
+
+    /// The same of a server that is reached in this way: one behind a URL has no command to look at.
+    pub(crate) fn trouble_at(&self, transport: &Transport) -> Trouble {
+        let mut trouble = self.trouble();
+        if matches!(transport, Transport::Http(_)) && trouble.code == "ended" {
+            "check that it runs, and that the address is right".clone_into(&mut trouble.remedy);
+        }
+        trouble
     }
 
     /// The same for a person.
@@ -88,6 +100,7 @@ impl ConnectError {
             Self::Revision(_) => ("revision", "update the server or Switchboard"),
             Self::Address(_) => ("address", "correct the declaration"),
             Self::Unauthorized { .. } => ("unauthorized", "sign in, or check its token"),
+            Self::Credential(_) => ("credential", "look at the hub's log and at its database"),
             Self::Client(_) => ("client", "check the system's certificates and the proxy settings"),
         };
         let mut message = self.to_string();

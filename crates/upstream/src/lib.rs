@@ -20,6 +20,7 @@ mod connection;
 mod context;
 mod era;
 mod error;
+pub mod files;
 mod group;
 pub mod guardian;
 mod handshake;
@@ -37,7 +38,7 @@ mod watched;
 
 pub use catalog::Catalog;
 pub use connection::Connection;
-pub use context::{Context, Gate, Identity, Lookup, Open, Waits};
+pub use context::{Context, Gate, Held, Identity, Lookup, Open, Waits};
 pub use era::{EraMemory, InMemory, Verdict};
 pub use error::ConnectError;
 pub use guardian::Guardian;
@@ -46,6 +47,6 @@ pub use peer::Peer;
 pub use reap::reap;
 pub use server::{Health, Status};
 pub use switchboard_core::port::{
-    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, RpcError,
+    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, RpcError, Wish,
 };
 pub use upstreams::{Applied, Upstreams};

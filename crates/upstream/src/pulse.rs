@@ -1,6 +1,6 @@
 //! The time that a call may take: extended by progress, stopped while the server waits for us.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use switchboard_core::port::{CallError, Delivery};
@@ -27,6 +27,8 @@ impl Patience {
 pub(crate) struct Pulse {
     beats: Notify,
     waiting: AtomicU32,
+    ended: AtomicBool,
+    end: Notify,
 }
 
 impl Pulse {
@@ -35,26 +37,40 @@ impl Pulse {
         self.beats.notify_one();
     }
 
-    /// The server waits for an answer of ours until the guard is dropped.
-    pub(crate) fn hold(&self) -> Hold<'_> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+    /// The server waits for an answer of ours, and the time does not run, until it is released. How
+    /// many answers it waited for before; `None` if those are as many as it may.
+    pub(crate) fn hold(&self, limit: u32) -> Option<u32> {
+        let one_more = |waiting: u32| (waiting < limit).then_some(waiting + 1);
+        let before =
+            self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok()?;
         self.beat();
-        Hold(self)
+        Some(before)
+    }
+
+    /// The server has its answer; how many it still waits for.
+    pub(crate) fn release(&self) -> u32 {
+        let before = self.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.beat();
+        before - 1
+    }
+
+    /// The request is answered or given up.
+    pub(crate) fn finish(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.end.notify_waiters();
+    }
+
+    /// Returns when the request is answered or given up.
+    pub(crate) async fn over(&self) {
+        let end = self.end.notified();
+        if !self.ended.load(Ordering::Acquire) {
+            end.await;
+        }
     }
 
     /// Whether the server waits for an answer of ours.
     pub(crate) fn is_held(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
-    }
-}
-
-/// While it lives, the time of the request does not run.
-pub(crate) struct Hold<'p>(&'p Pulse);
-
-impl Drop for Hold<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.0.beat();
     }
 }
 
@@ -64,10 +80,10 @@ pub(crate) async fn wait<T>(
     pulse: &Pulse,
     patience: Patience,
 ) -> Result<T, CallError> {
-    let mut end = Instant::now() + patience.total;
+    let mut began = Instant::now();
+    let mut end = began + patience.total;
     loop {
-        let quiet = Instant::now() + patience.quiet;
-        let began = Instant::now();
+        let quiet = began + patience.quiet;
         let limit = if pulse.is_held() { None } else { Some(quiet.min(end)) };
         let late = async {
             match limit {
@@ -83,9 +99,11 @@ pub(crate) async fn wait<T>(
                 });
             }
             () = pulse.beats.notified() => {
+                let now = Instant::now();
                 if limit.is_none() {
-                    end += began.elapsed();
+                    end += now.saturating_duration_since(began);
                 }
+                began = now;
             }
             () = late => {
                 let after = if quiet < end { patience.quiet } else { patience.total };

@@ -128,7 +128,9 @@ impl Server {
 
     /// Publishes what it offers, by what it lists and what is declared; the same is no news.
     pub(crate) fn offer(&self) {
-        let catalog = Catalog::of(&self.listing.load(), &self.spec.load().tools);
+        let spec = self.spec.load();
+        let health = spec.timing.health_interval;
+        let catalog = Catalog::of(&self.listing.load(), &spec.tools, health);
         if **self.catalog.load() != catalog {
             let counts = catalog.counts();
             self.catalog.store(Arc::new(catalog));
@@ -210,7 +212,7 @@ impl Server {
             state: self.state.borrow().clone(),
             era: peer.map(|peer| peer.era()),
             revision: peer.map(|peer| peer.revision.as_str()),
-            server: peer.map(|peer| peer.title()),
+            server: peer.map(|peer| self.journal.hide(&peer.title())),
             counts: self.catalog.load().counts(),
             pid: self.pid.load().as_deref().copied(),
             in_flight: connection.as_ref().map_or(0, |connection| connection.in_flight()),

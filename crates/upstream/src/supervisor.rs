@@ -2,6 +2,7 @@
 //! one writer of the server's state.
 
 mod live;
+pub(crate) mod poll;
 mod watch;
 
 use std::sync::Arc;
@@ -127,7 +128,10 @@ impl Supervisor {
             Input::Rest { until: Until::NextCall }
         } else {
             match spec.resolve(&*self.context.env) {
-                Ok(resolved) => return Some(resolved),
+                Ok(resolved) => {
+                    server.journal.conceal(resolved.concealed());
+                    return Some(resolved);
+                }
                 Err(unresolved) => Input::Lack { variables: unresolved.variables },
             }
         };
@@ -149,10 +153,11 @@ impl Supervisor {
             Over::Challenged { detail, challenge }
             | Over::Failed(ConnectError::Unauthorized { detail, challenge }) => {
                 let url = self.context.gate.sign_in(&self.server.key, challenge.as_deref());
+                let detail = self.server.journal.hide(&detail);
                 self.server.input(Input::Challenge { url, detail });
                 Then::Park
             }
-            Over::Failed(error) => self.fail(error.trouble()),
+            Over::Failed(error) => self.fail(error.trouble_at(&self.spec.transport)),
             // Sessions expire; that is no failure of one that was good for something.
             Over::Forgotten { served: 1.. } => {
                 self.server.input(Input::Begin { now: self.context.clock.now() });
@@ -172,6 +177,7 @@ impl Supervisor {
     }
 
     fn fail(&mut self, error: Trouble) -> Then {
+        let error = Trouble { message: self.server.journal.hide(&error.message), ..error };
         let attempt = self.server.state.borrow().failures().saturating_add(1);
         let wait = backoff::jittered(attempt);
         tracing::debug!(server = %self.server.key, attempt, "{}", error.message);

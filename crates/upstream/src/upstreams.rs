@@ -1,7 +1,7 @@
 //! All servers together: what is declared is made to run, and calls find their way. The map is a
 //! snapshot, so that a call never waits for a change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ use crate::server::{Command, Server, Status};
 use crate::supervisor::Supervisor;
 use crate::transport::http;
 
-type Map = BTreeMap<ServerKey, Arc<Server>>;
+/// Every call looks into it, so it is not one that compares names on its way.
+type Map = HashMap<ServerKey, Arc<Server>>;
 type Specs = BTreeMap<ServerKey, Arc<ServerSpec>>;
 
 /// Every server of the hub. Cheap to clone; all clones are the same.
@@ -159,18 +160,21 @@ impl Upstreams {
     }
 
     /// What happens from now on.
-    pub fn events(&self) -> broadcast::Receiver<Event> {
+    pub fn events(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.bus.listen()
     }
 
     /// What happens from now on, without calls: for whoever would only be woken by them.
-    pub fn changes(&self) -> broadcast::Receiver<Event> {
+    pub fn changes(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.bus.listen_to_changes()
     }
 
     /// Everything about every server, by key.
     pub fn status(&self) -> Vec<Status> {
-        self.0.servers.load().values().map(|server| server.status()).collect()
+        let mut all: Vec<Status> =
+            self.0.servers.load().values().map(|server| server.status()).collect();
+        all.sort_by(|one, other| one.key.cmp(&other.key));
+        all
     }
 
     /// Everything about one server.
@@ -206,6 +210,9 @@ impl Upstreams {
     ) -> Result<JsonBuf, CallError> {
         if matches!(name, method::SUBSCRIBE | method::UNSUBSCRIBE) {
             return self.watch(key, name, params, caller).await;
+        }
+        if name == method::LISTEN {
+            return self.connected(key).await?.listen(params, caller).await;
         }
         let tool = match name {
             method::TOOLS_CALL if self.0.bus.hears_calls() => {

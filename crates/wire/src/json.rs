@@ -107,6 +107,12 @@ impl<'a> Json<'a> {
         self.members().filter(|member| member.key.is(key)).last().map(|member| member.value)
     }
 
+    /// The first member called `key`, without a look at what comes behind it. Only where it is known, or
+    /// found out elsewhere before anything happens, that there is no second one.
+    pub fn first(self, key: &str) -> Option<Json<'a>> {
+        self.members().find(|member| member.key.is(key)).map(|member| member.value)
+    }
+
     /// The members called `keys`, in one pass; an error if one of them is there twice.
     pub fn pick<const N: usize>(
         self,
@@ -131,6 +137,15 @@ impl<'a> Json<'a> {
     /// The text of a string, lone surrogates replaced, for showing; `None` for anything else.
     pub fn string_lossy(self) -> Option<Cow<'a, str>> {
         text::decode(self.inner()?, text::LoneSurrogate::Replace)
+    }
+
+    /// The beginning of a string's text, as far as `limit` bytes of how it is written go, and how many
+    /// bytes are left: for showing, without decoding all of a long one. `None` for anything else.
+    pub fn string_start(self, limit: usize) -> Option<(Cow<'a, str>, usize)> {
+        let inner = self.inner()?;
+        let end = text::whole_up_to(inner, limit);
+        let start = text::decode(inner.get(..end)?, text::LoneSurrogate::Replace)?;
+        Some((start, inner.len() - end))
     }
 
     /// `true` or `false`; `None` for anything else.
@@ -221,7 +236,11 @@ impl JsonBuf {
 
 impl From<Json<'_>> for JsonBuf {
     fn from(json: Json<'_>) -> Self {
-        Self(Bytes::copy_from_slice(json.0))
+        match json.0 {
+            // What is said most often takes no memory.
+            b"{}" => Self(Bytes::from_static(b"{}")),
+            other => Self(Bytes::copy_from_slice(other)),
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 //! of tasks, texts; and what a request is about. What is not named stays byte for byte.
 
 mod aim;
+mod begun;
+mod below;
+mod failure;
 mod list;
 mod splice;
 #[cfg(test)]
@@ -11,9 +14,13 @@ mod unite;
 mod visit;
 
 pub use aim::{Aim, Aimed, aim};
+pub use begun::{TASK_ID, begun};
+pub use below::below;
+pub use failure::{failed_at, failed_uri, not_found};
 pub use list::{List, listed};
 pub use text::{
-    Size, cut, error_result, failed, full_text, measure, read_result, reading_tool, text_result,
+    Size, cut, error_result, failed, full_result, full_text, measure, read_result, reading_tool,
+    text_result, text_template,
 };
 pub use unite::united;
 pub use visit::{Hit, Place, is_error, rewritten};

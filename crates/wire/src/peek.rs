@@ -65,13 +65,22 @@ pub fn result_type(result: Json<'_>) -> ResultType<'_> {
     static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
     let kind = mentions(result, &NAME).and_then(|result| result.get("resultType"));
     let Some(kind) = kind else { return ResultType::Complete };
-    match kind.string() {
-        Some(Cow::Borrowed("complete")) => ResultType::Complete,
-        Some(Cow::Borrowed("input_required")) => ResultType::InputRequired,
-        Some(Cow::Borrowed("task")) => ResultType::Task,
-        Some(other) => ResultType::Other(other),
-        None => ResultType::Other(Cow::Borrowed(kind.as_str())),
+    let Some(text) = kind.string() else {
+        return ResultType::Other(Cow::Borrowed(kind.as_str()));
+    };
+    match &*text {
+        "complete" => ResultType::Complete,
+        "input_required" => ResultType::InputRequired,
+        "task" => ResultType::Task,
+        _ => ResultType::Other(text),
     }
+}
+
+/// Whether the server wants something first. Hardly any result mentions that, and to see so is much
+/// less than to find its `resultType`.
+pub fn wants_input(result: Json<'_>) -> bool {
+    static KIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
+    mentions(result, &KIND).is_some_and(|result| result_type(result) == ResultType::InputRequired)
 }
 
 /// Whether a tool says that it failed.
@@ -90,14 +99,17 @@ pub fn next_cursor(result: Json<'_>) -> Option<Cow<'_, str>> {
     result.get("nextCursor")?.string()
 }
 
-/// The same if it may have a key of that name somewhere. Most requests have none, and to see that is
-/// much less than to walk through them.
-fn mentions<'a>(json: Json<'a>, name: &Finder<'_>) -> Option<Json<'a>> {
+/// The same if it may have that word of plain letters somewhere. Most requests have none, and to see
+/// that is much less than to walk through them.
+fn mentions<'a>(json: Json<'a>, word: &Finder<'_>) -> Option<Json<'a>> {
+    static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(ESCAPED));
     let bytes = json.as_bytes();
-    // An escape could hide it.
-    let may = name.find(bytes).is_some() || memchr::memchr(b'\\', bytes).is_some();
+    let may = word.find(bytes).is_some() || ESCAPE.find(bytes).is_some();
     may.then_some(json)
 }
+
+/// A word that hides has at least one letter written so: there is no other escape for a letter.
+pub(crate) const ESCAPED: &str = "\\u00";
 
 /// What a stateless-era request says about itself in `params._meta`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,6 +10,7 @@ mod load;
 mod memory;
 mod programs;
 mod recording;
+mod soak;
 mod stage;
 mod start;
 
@@ -26,29 +27,63 @@ struct Bench {
     length: Length,
 }
 
-/// A part of the benchmark: what it is about, and what does it.
-type Part = (&'static str, fn(&Bench, &mut Goals) -> Result<()>);
+/// A part of the benchmark.
+struct Part {
+    name: &'static str,
+    title: &'static str,
+    run: fn(&Bench, &mut Goals) -> Result<()>,
+    /// Whether it is part of the whole, or only done when it is asked for.
+    usual: bool,
+}
 
-const PARTS: [Part; 9] = [
-    ("instructions per call, user space, one connection", instructions::run),
-    ("calls, session era", calls::sessions),
-    ("calls, stateless era", calls::stateless),
-    ("a server that takes 20 ms, 256 connections", calls::slow),
-    ("a hub with a store, and one without", recording::run),
-    ("memory", memory::run),
-    ("tools/list at one connection", lists::run),
-    ("from the start to the first answered tools/list, catalog kept", start::run),
-    ("growth: 1 server with 10 tools, and 1,000 servers with 50 tools each", growth::run),
+impl Part {
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        run: fn(&Bench, &mut Goals) -> Result<()>,
+    ) -> Self {
+        Self { name, title, run, usual: true }
+    }
+}
+
+const PARTS: [Part; 10] = [
+    Part::new(
+        "instructions",
+        "instructions per call, user space, one connection",
+        instructions::run,
+    ),
+    Part::new("sessions", "calls, session era", calls::sessions),
+    Part::new("stateless", "calls, stateless era", calls::stateless),
+    Part::new("slow", "a server that takes 20 ms, 256 connections", calls::slow),
+    Part::new("recording", "a hub with a store, and one without", recording::run),
+    Part::new("memory", "memory", memory::run),
+    Part::new("lists", "tools/list at one connection", lists::run),
+    Part::new("start", "from the start to the first answered tools/list, catalog kept", start::run),
+    Part::new(
+        "growth",
+        "growth: 1 server with 10 tools, and 1,000 servers with 50 tools each",
+        growth::run,
+    ),
+    Part { name: "soak", title: "memory over an hour of load", run: soak::run, usual: false },
 ];
 
-/// Measures everything and says which goals are met.
-pub(super) fn run(length: Length) -> Result<()> {
+/// The names of the parts.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().map(|part| part.name)
+}
+
+/// Measures everything, or only those parts, and says which goals are met.
+pub(super) fn run(length: Length, only: &[String]) -> Result<()> {
     let bench = Bench { programs: Programs::build()?, length };
     let clock = Stopwatch::start();
     let mut goals = Goals::default();
-    for (title, part) in PARTS {
-        say::heading(title);
-        part(&bench, &mut goals)?;
+    let wanted = |part: &&Part| match only {
+        [] => part.usual,
+        only => only.iter().any(|name| name == part.name),
+    };
+    for part in PARTS.iter().filter(wanted) {
+        say::heading(part.title);
+        (part.run)(&bench, &mut goals)?;
     }
     goals.print();
     say::note(format_args!("measured in {}", say::elapsed(clock.read())));

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, CallOrigin, Code, Decision, MasterKeyPlace, Pattern, Rule, Scope,
-    SecretTemplate, ServerKey, ServerName, StoreSpec,
+    AgentId, AgentSpec, AuditArguments, CallOrigin, Code, Decision, MasterKeyPlace, Names, Pattern,
+    Place, Rule, Scope, SecretTemplate, ServerKey, ServerName, StoreSpec,
 };
 
 use super::Reading;
@@ -85,7 +85,37 @@ fn hub(node: &Node, declared: &mut Declared, report: &mut Report) {
     if let Some(text) = fields.some_text("traces", report) {
         declared.traces = traces(&text, report).map(|url| (url, report.place(&text.span)));
     }
+    if let Some(word) = audit_arguments(&mut fields, report) {
+        declared.audit_arguments = Some((word.value, report.place(&word.span)));
+    }
+    declared.mcp_names = names(&mut fields, "mcp_names", report);
+    declared.model_names = names(&mut fields, "model_names", report);
     fields.finish(Unknown::Error, report);
+}
+
+/// What is written down of calls' arguments; the same key for the hub and for a server.
+fn audit_arguments(
+    fields: &mut Fields<'_>,
+    report: &mut Report,
+) -> Option<Spanned<AuditArguments>> {
+    fields.choice("audit_arguments", &AuditArguments::ALL.map(|what| (what.as_str(), what)), report)
+}
+
+fn names(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    report: &mut Report,
+) -> Option<(Names, Place)> {
+    let text = fields.text(key, report)?;
+    match Names::parse(&text.value) {
+        Ok(names) => Some((names, report.place(&text.span))),
+        Err(error) => {
+            let message = format!("`{}` is no way to name tools: {error}", text.value);
+            let remedy = "Write a template such as \"{server}_{tool}\", or \"bare\".";
+            report.error(Code::BadValue, &text.span, message, remedy);
+            None
+        }
+    }
 }
 
 const KEY_PLACES: [(&str, MasterKeyPlace); 2] =

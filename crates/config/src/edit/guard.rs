@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_model::{
-    AgentId, AgentSpec, MasterKeyPlace, Place, Problem, Rule, SecretTemplate, ServerKey,
-    ServerName, ServerSpec, Source, StoreSpec,
+    AgentId, AgentSpec, AuditArguments, MasterKeyPlace, Names, Place, Problem, Rule,
+    SecretTemplate, ServerKey, ServerName, ServerSpec, Source, StoreSpec,
 };
 
 use super::entry::plain;
@@ -31,6 +31,8 @@ pub(super) struct Facts {
     store: Option<StoreSpec>,
     master_key: Option<MasterKeyPlace>,
     traces: Option<SecretTemplate>,
+    audit_arguments: Option<AuditArguments>,
+    names: [Option<Names>; 2],
     internal: Option<Internal>,
 }
 
@@ -123,6 +125,9 @@ fn facts(dialect: Dialect, declared: &Declared) -> Facts {
         store: declared.store.as_ref().map(|(store, _)| store.clone()),
         master_key: declared.master_key.as_ref().map(|(place, _)| *place),
         traces: declared.traces.as_ref().map(|(url, _)| url.clone()),
+        audit_arguments: declared.audit_arguments.as_ref().map(|(what, _)| *what),
+        names: [&declared.mcp_names, &declared.model_names]
+            .map(|names| names.as_ref().map(|(names, _)| names.clone())),
         internal: declared.internal.as_ref().map(|(internal, _)| internal.clone()),
     }
 }
@@ -157,6 +162,11 @@ fn difference(planned: &Facts, found: &Facts) -> Option<String> {
         (planned.store == found.store, "the hub's store would change"),
         (planned.master_key == found.master_key, "the place of the master key would change"),
         (planned.traces == found.traces, "the collector of traces would change"),
+        (
+            planned.audit_arguments == found.audit_arguments,
+            "what is written down of calls would change",
+        ),
+        (planned.names == found.names, "the names of tools would change"),
         (planned.internal == found.internal, "the internal servers would change"),
     ];
     same.into_iter().find(|(same, _)| !same).map(|(_, what)| what.to_owned())

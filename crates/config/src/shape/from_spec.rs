@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use switchboard_model::server::KeyPlace;
 use switchboard_model::{
-    Auth, HttpKind, Part, Pattern, SecretTemplate, ServerSpec, Start, Template, Timing, Transport,
+    AuditArguments, Auth, HttpKind, Part, Pattern, SecretTemplate, ServerSpec, Start, Template,
+    Timing, Transport,
 };
 
 use super::{
-    AuthShape, AuthTable, CallTimeout, CallTimeouts, DurationText, Scalar, Server, SizeText,
-    StartWord, Tools, TransportWord,
+    AuditArgumentsWord, AuthShape, AuthTable, CallTimeout, CallTimeouts, DurationText, Scalar,
+    Server, SizeText, StartWord, Tools, TransportWord,
 };
 use crate::draft::is_line;
 
@@ -34,6 +35,10 @@ pub fn server_entry(spec: &ServerSpec) -> Map<String, Value> {
         log_buffer: size(spec.limits.log_buffer, limits.log_buffer),
         start: (spec.start == Start::Lazy).then_some(StartWord::Lazy),
         sensitive: spec.sensitive.then_some(true),
+        audit_arguments: spec.audit_arguments.map(|what| match what {
+            AuditArguments::Shape => AuditArgumentsWord::Shape,
+            AuditArguments::Values => AuditArgumentsWord::Values,
+        }),
         trust_hints: (!spec.trust_hints).then_some(false),
         auth: auth(&spec.auth),
         tools: tools(spec),

@@ -65,7 +65,7 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
     let server = |entry: Value| json!({ "servers": { "a": entry } });
     let good = [
         json!({}),
-        json!({ "$schema": "x", "hub": { "listen": "127.0.0.1:1", "store": "sqlite", "master_key": "keyring", "traces": "http://127.0.0.1:4318" } }),
+        json!({ "$schema": "x", "hub": { "listen": "127.0.0.1:1", "store": "sqlite", "master_key": "keyring", "traces": "http://127.0.0.1:4318", "audit_arguments": "values", "mcp_names": "{server}_{tool}", "model_names": "bare" } }),
         server(json!({ "command": "x", "args": ["y"], "env": { "A": "b", "C": 1, "D": true } })),
         server(json!({ "url": "https://x.example", "transport": "sse", "headers": { "A": "b" } })),
         server(json!({ "url": "https://x.example", "auth": "oauth" })),
@@ -76,6 +76,7 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
         ),
         server(json!({ "command": "x", "call_timeout": { "quiet": 1, "total": "1h" } })),
         json!({ "servers": { "a": { "command": "x" } }, "defaults": { "servers": ["a"] }, "agents": { "b": { "servers": ["a"], "own": { "c": { "command": "x" } } } } }),
+        server(json!({ "command": "x", "sensitive": true, "audit_arguments": "shape" })),
         json!({ "internal": {} }),
         json!({ "internal": { "enabled": false, "root": "../parts", "manifests": ["acme"] } }),
         json!({ "policy": [{ "tool": "x_*", "origin": "mcp", "read_only": true, "action": "ask" }] }),
@@ -89,6 +90,8 @@ fn what_is_good_and_what_is_not_is_so_for_both() {
         json!({ "server": {} }),
         json!({ "hub": { "listen": 1 } }),
         json!({ "hub": { "master_key": "pocket" } }),
+        json!({ "hub": { "audit_arguments": true } }),
+        server(json!({ "command": "x", "audit_arguments": "none" })),
         server(json!({ "command": ["x"] })),
         server(json!({ "command": "x", "args": "y" })),
         server(json!({ "command": "x", "env": ["A=b"] })),

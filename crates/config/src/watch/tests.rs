@@ -56,6 +56,20 @@ fn toml(names: &[&str]) -> String {
 }
 
 #[test]
+fn what_is_saved_before_anybody_watches_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("s.toml");
+    fs::write(&file, toml(&["a"])).unwrap();
+    let selection = Selection::Named(vec![file.clone()]);
+    let mut loader = Loader::new(selection, Arc::new(SystemClock));
+    let loaded = Arc::new(loader.load());
+    fs::write(&file, toml(&["a", "b"])).unwrap();
+    let (send, updates) = channel();
+    let watch = Watch::start(loader, loaded, move |update| send.send(update).unwrap()).unwrap();
+    Scene { dir, updates, watch }.expect(&["a", "b"]);
+}
+
+#[test]
 fn editors_that_write_and_editors_that_rename() {
     let scene = Scene::new(&["s.toml"], |dir| fs::write(dir.join("s.toml"), toml(&["a"])).unwrap());
     fs::write(scene.path("s.toml"), toml(&["a", "b"])).unwrap();

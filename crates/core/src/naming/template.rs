@@ -46,6 +46,9 @@ impl Template {
     /// What the strictest providers take.
     pub const MODEL_LIMIT: usize = 64;
 
+    /// What is left of it where clients add a prefix such as `mcp__switchboard__`.
+    pub const MCP_LIMIT: usize = 46;
+
     pub(super) fn of(before: &str, between: &str, after: &str, limit: usize) -> Self {
         let [before, between, after] = [before, between, after].map(str::to_owned);
         Self { before, between, after, limit }

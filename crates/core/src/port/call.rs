@@ -57,6 +57,8 @@ pub struct Call<'c> {
     pub tool: Option<&'c ToolEntry>,
     /// The params as they go to the server.
     pub params: Json<'c>,
+    /// The arguments of a tool or prompt, as they came.
+    pub arguments: Option<Json<'c>>,
     /// The caller's trace, if it has one (`traceparent`).
     pub trace: Option<&'c str>,
 }

@@ -3,8 +3,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::{Json, JsonBuf};
 
 use super::call::Who;
@@ -26,6 +27,16 @@ pub trait ClientPort: Send + Sync {
         None
     }
 
+    /// From which level on the client wants log messages, if it said so.
+    fn level(&self) -> Option<LogLevel> {
+        None
+    }
+
+    /// Who wants that level beyond the call, such as a session; without it, the call alone does.
+    fn wish(&self) -> Option<Weak<dyn Wish>> {
+        None
+    }
+
     /// Answers a request of the server: `elicitation/create`, `sampling/createMessage` or
     /// `roots/list`. The call's time does not run while the answer is awaited.
     fn request<'a>(
@@ -39,6 +50,18 @@ pub trait ClientPort: Send + Sync {
     fn notify(&self, method: &str, params: JsonBuf) {
         let _ = (method, params);
     }
+
+    /// Who hears of what comes when the call is over, such as that a page is done with to which the
+    /// client was sent. Keeps nothing of the call alive; `None` if nobody is there by then.
+    fn beyond(self: Arc<Self>) -> Option<Arc<dyn ClientPort>> {
+        None
+    }
+}
+
+/// Somebody who wants log messages, for as long as they are there.
+pub trait Wish: Send + Sync {
+    /// From which level on, by now.
+    fn level(&self) -> Option<LogLevel>;
 }
 
 /// What becomes of a result that asks back (`input_required`).

@@ -24,6 +24,11 @@ pub struct Done<'d> {
     pub received: usize,
     /// Bytes of text that were cut from it.
     pub cut: usize,
+    /// Its own span, if it was given one ([`super::Trace`]).
+    pub span: Option<&'d str>,
+    /// What went wrong at the server, for people: short, with what looks secret masked, and nothing of
+    /// what was said in the call.
+    pub error: Option<&'d str>,
 }
 
 /// Takes note of calls.

@@ -1,6 +1,7 @@
 //! What one server offers. Never changes: something else is another offer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_model::{Limits, ServerSpec};
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
@@ -65,6 +66,9 @@ pub struct Offer {
     pub home: Home,
     /// How true this is.
     pub freshness: Freshness,
+    /// How often it is looked at, if the server does not tell of changes: for no longer can anything
+    /// be promised of it.
+    pub polled: Option<Duration>,
 }
 
 impl Offer {
@@ -98,6 +102,7 @@ impl Default for Offer {
             spec: None,
             home: Home::Outside,
             freshness: Freshness::Live,
+            polled: None,
         }
     }
 }

@@ -132,6 +132,11 @@ impl Snapshot {
         self.audience.agents.get(agent).is_some_and(|keys| has(keys, server))
     }
 
+    /// Whether a person may see a server.
+    pub fn may_person_see(&self, user: &UserId, server: &ServerKey) -> bool {
+        self.audience.users.get(user).is_some_and(|keys| has(keys, server))
+    }
+
     /// The server that an agent sees under that name.
     pub fn server_of(&self, agent: &AgentId, name: &str) -> Option<&ServerKey> {
         named(self.audience.agents.get(agent)?, name)

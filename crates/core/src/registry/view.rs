@@ -5,6 +5,7 @@ mod link;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use switchboard_model::ServerKey;
 use switchboard_wire::output;
@@ -24,6 +25,7 @@ pub struct View {
     lanes: [Lane; 4],
     /// Which server's URIs begin so.
     prefixes: HashMap<Arc<str>, usize>,
+    holds: OnceLock<Option<Duration>>,
     capabilities: OnceLock<Capabilities>,
     instructions: OnceLock<Option<Arc<str>>>,
 }
@@ -95,6 +97,11 @@ impl View {
     /// How many entries of a kind there are.
     pub fn count(&self, kind: Kind) -> usize {
         self.lane(kind).slots.len()
+    }
+
+    /// For how long its lists hold at least, where not all servers tell of changes.
+    pub fn holds(&self) -> Option<Duration> {
+        *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.polled).min())
     }
 
     /// What its servers can do between them.

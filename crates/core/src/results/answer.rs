@@ -1,6 +1,6 @@
 //! Reading kept results through the hub's own tool and resource.
 
-use switchboard_wire::types::{CallParams, Entry as _, ToolEntry};
+use switchboard_wire::types::{CallParams, Entry as _, TemplateEntry, ToolEntry};
 use switchboard_wire::{Json, JsonBuf, Limits, output};
 
 use super::Results;
@@ -9,6 +9,8 @@ use crate::port::{CallError, Thing, Who};
 use crate::router::Kept;
 
 const URI: &str = "switchboard://results/";
+/// The URIs of all of them.
+pub(crate) const FAMILY: &str = "switchboard://results/{id}";
 const OFFSET: &str = "?offset=";
 
 /// The definition of the tool, for the hub's own offer.
@@ -17,6 +19,13 @@ pub fn tool() -> Option<ToolEntry> {
     let schema = Json::parse(schema, &Limits::DEFAULT).ok()?;
     let description = "Reads the rest of a result that was too long, page by page.";
     ToolEntry::read(output::reading_tool(READ_RESULT, description, schema)).ok()
+}
+
+/// The family of resources that kept results are, for the hub's own offer.
+pub fn template() -> Option<TemplateEntry> {
+    let description = "All of a result that was too long, by the id that the note at its end gives; \
+                       with ?offset= and a number of bytes, one page of it.";
+    TemplateEntry::read(output::text_template(FAMILY, "result", description)).ok()
 }
 
 /// The resource that is a kept result.

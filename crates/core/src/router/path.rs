@@ -1,7 +1,7 @@
 //! The path itself, and what each of its steps does with a port's answer.
 
 use switchboard_model::Decision;
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::{Json, JsonBuf, output};
 
 use super::record::Recording;
 use super::resolve::Way;
@@ -14,15 +14,16 @@ impl Router {
     /// Makes a call and brings its result, in the caller's words. Dropping the future cancels it,
     /// which is recorded too.
     pub async fn call(&self, request: &Request<'_>, caller: &Caller) -> Result<JsonBuf, CallError> {
-        let target = match self.resolve(request)? {
-            Way::Server(target) => target,
-            Way::Kept(kept) => return self.0.results.answer(request.who, &kept, request.params),
+        let target = match self.resolve(request) {
+            Ok(Way::Server(target)) => target,
+            Ok(Way::Kept(kept)) => return self.kept(request, &kept, caller).await,
+            Err(error) => return Err(self.unresolved(request, error)),
         };
         let call = target.call(request);
         let mut recording = Recording::begin(&self.0.ports, call);
         let result = self.run(&call, (request.view, target.part), caller, &mut recording).await;
         recording.end(&result);
-        let result = result?;
+        let result = result.map_err(|error| target.failed(request.method, error))?;
         Ok(self.towards(request.view, request.who, target.part, request.method, result))
     }
 
@@ -39,20 +40,22 @@ impl Router {
         self.approve(call, &verdict, caller).await?;
         let changed = self.guard_request(call)?;
         let params = changed.as_ref().map_or(call.params, JsonBuf::as_json);
+        let traced = recording.span().and_then(|span| output::below(params, span));
+        let params = traced.as_ref().map_or(params, JsonBuf::as_json);
         let result = self.send(call, to, params, caller).await?;
         recording.received(&result);
         let result = self.guard_result(call, result)?;
-        let trimmed = trim::trim(call, result, &self.0.results);
+        let trimmed = trim::trim(call, to.0, result, &self.0.results);
         recording.cut(trimmed.cut);
         Ok(trimmed.result)
     }
 
     /// No decision is a refusal.
-    fn decide(&self, call: &Call<'_>) -> Result<Verdict, CallError> {
+    pub(super) fn decide(&self, call: &Call<'_>) -> Result<Verdict, CallError> {
         self.0.ports.decide.decide(call).map_err(|error| denied(error.to_string()))
     }
 
-    async fn approve(
+    pub(super) async fn approve(
         &self,
         call: &Call<'_>,
         verdict: &Verdict,
@@ -69,7 +72,7 @@ impl Router {
         }
     }
 
-    fn guard_request(&self, call: &Call<'_>) -> Result<Option<JsonBuf>, CallError> {
+    pub(super) fn guard_request(&self, call: &Call<'_>) -> Result<Option<JsonBuf>, CallError> {
         match self.0.ports.guard.request(call) {
             Ok(Checked::Pass) => Ok(None),
             Ok(Checked::Replaced(params)) => Ok(Some(params)),
@@ -77,7 +80,11 @@ impl Router {
         }
     }
 
-    fn guard_result(&self, call: &Call<'_>, result: JsonBuf) -> Result<JsonBuf, CallError> {
+    pub(super) fn guard_result(
+        &self,
+        call: &Call<'_>,
+        result: JsonBuf,
+    ) -> Result<JsonBuf, CallError> {
         match self.0.ports.guard.result(call, &result) {
             Ok(Checked::Pass) => Ok(result),
             Ok(Checked::Replaced(result)) => Ok(result),

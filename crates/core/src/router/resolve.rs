@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use switchboard_wire::JsonBuf;
 use switchboard_wire::output::{self, Aim};
 use switchboard_wire::types::ToolEntry;
+use switchboard_wire::{Json, JsonBuf};
 
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
@@ -32,9 +32,10 @@ pub(crate) enum Kept<'r> {
 /// A server, and the request in its words.
 pub(super) struct Target<'r> {
     pub(super) part: &'r Part,
-    published: Cow<'r, str>,
-    subject: Cow<'r, str>,
+    pub(super) published: Cow<'r, str>,
+    pub(super) subject: Cow<'r, str>,
     tool: Option<&'r ToolEntry>,
+    arguments: Option<Json<'r>>,
     /// `None` if the params can stay as they are.
     params: Option<JsonBuf>,
 }
@@ -52,6 +53,7 @@ impl<'r> Target<'r> {
             published: &self.published,
             tool: self.tool,
             params: self.params.as_ref().map_or(request.params, JsonBuf::as_json),
+            arguments: self.arguments,
             trace: request.trace,
         }
     }
@@ -98,7 +100,8 @@ impl Router {
             Aim::Nothing => return Err(CallError::NoMethod(request.method.to_owned())),
         };
         let params = (published != subject).then(|| aimed.at(&subject));
-        Ok(Way::Server(Target { part, published, subject, tool, params }))
+        let arguments = aimed.arguments;
+        Ok(Way::Server(Target { part, published, subject, tool, arguments, params }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! That a call goes where it should, byte for byte, and nowhere else.
 
 mod steps;
+mod tasks;
 
 use proptest::prelude::*;
 use std::sync::Arc;

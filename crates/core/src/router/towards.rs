@@ -44,14 +44,35 @@ impl Router {
             method::TASKS_GET | method::TASKS_UPDATE | method::TASKS_CANCEL => Place::Task,
             _ => Place::Result,
         };
-        self.renamed(view, who, part, place, result)
+        let Some(told) = self.rewritten(view, who, part, place, &result) else { return result };
+        self.begin(who, part, method, result.as_json(), told.as_json());
+        told
     }
 
-    fn renamed(&self, view: &View, who: &Who, part: &Part, place: Place, json: JsonBuf) -> JsonBuf {
+    /// The same in the caller's words.
+    pub(super) fn renamed(
+        &self,
+        view: &View,
+        who: &Who,
+        part: &Part,
+        place: Place,
+        json: JsonBuf,
+    ) -> JsonBuf {
+        self.rewritten(view, who, part, place, &json).unwrap_or(json)
+    }
+
+    fn rewritten(
+        &self,
+        view: &View,
+        who: &Who,
+        part: &Part,
+        place: Place,
+        json: &JsonBuf,
+    ) -> Option<JsonBuf> {
         let name = |hit: Hit<'_>| match hit {
             Hit::Uri(uri) => view.uri(part, uri),
             Hit::Task(id) => self.0.seal.close(who, part, id),
         };
-        output::rewritten(json.as_json(), place, &name).unwrap_or(json)
+        output::rewritten(json.as_json(), place, &name)
     }
 }

@@ -9,12 +9,14 @@ use switchboard_wire::Json;
 use crate::kit::{self, Echo, agent, json, key, quoted, tools};
 use crate::naming::Surface;
 use crate::port::Who;
-use crate::registry::{Offer, Registry, View};
-use crate::results::{Bounds, Results};
+use crate::registry::{Home, Offer, Registry, View};
+use crate::results::{self, Bounds, Results};
 use crate::router::Router;
 
 struct Scene {
     view: Arc<View>,
+    /// The server's own door.
+    door: Arc<View>,
     router: Router,
     who: Who,
 }
@@ -29,10 +31,14 @@ fn scene(limit: u64, answer: &str, bounds: Bounds) -> Scene {
     let registry = Registry::default();
     let offer = Offer { spec: Some(Arc::new(spec)), ..tools("s", &["t"]) };
     registry.publish(&key("s"), Arc::new(offer));
+    let own =
+        Offer { tools: results::tool().into_iter().collect(), home: Home::Hub, ..Offer::default() };
+    registry.publish(&key("switchboard"), Arc::new(own));
     let results = Results::new(Arc::new(SystemClock), bounds);
     let router = Router::new(kit::ports(&Echo::new(answer)), results, [0; 32]);
     let view = registry.load().everything(&Surface::mcp());
-    Scene { view, router, who: Who::agent(agent("one"), None) }
+    let door = registry.load().server(&key("s"), &Surface::Bare).unwrap();
+    Scene { view, door, router, who: Who::agent(agent("one"), None) }
 }
 
 impl Scene {
@@ -109,19 +115,74 @@ fn cut() {
 #[test]
 fn structured() {
     let structured = format!(r#"{{"list":["{}"]}}"#, "y".repeat(100));
+    let image = r#"{"type":"image","data":"","mimeType":"image/png"}"#;
+    let same = quoted(&structured);
     let answer = format!(
-        r#"{{"resultType":"complete","content":[{{"type":"text","text":"short"}}],"structuredContent":{structured},"_meta":{{"n":1.0}}}}"#
+        r#"{{"resultType":"complete","content":[{{"type":"text","text":"short"}},{image},{{"type":"text","text":{same}}}],"structuredContent":{structured},"_meta":{{"n":1.0}}}}"#
     );
     let scene = scene(50, &answer, Bounds { page: 1000, ..Bounds::default() });
     let result = scene.tool("s__t", "{}");
     let note = texts(&result).pop().unwrap();
     let expected = format!(
-        r#"{{"resultType":"complete","content":[{{"type":"text","text":{}}}],"_meta":{{"n":1.0}},"isError":true}}"#,
+        r#"{{"resultType":"complete","content":[{{"type":"text","text":{}}},{image}],"_meta":{{"n":1.0}},"isError":true}}"#,
         quoted(&note)
     );
     assert_eq!(result, expected);
     let read = scene.tool("read_result", &format!(r#"{{"id":"{}"}}"#, id(&note)));
-    assert_eq!(texts(&read)[0], structured);
+    // The text beside it is there too, and what was said twice once.
+    assert_eq!(texts(&read)[0], format!("short\n{structured}"));
+}
+
+#[test]
+fn a_servers_own_door_names_the_resource_alone() {
+    let answer = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(100));
+    let scene = scene(10, &answer, Bounds::default());
+    let call = |method: &str, params: &str| {
+        kit::call(&scene.router, &scene.door, &scene.who, method, params).unwrap()
+    };
+    let note = texts(&call("tools/call", r#"{"name":"t"}"#)).pop().unwrap();
+    assert!(!note.contains("read_result"), "{note}");
+    let uri = note.split_once("read the resource ").unwrap().1.split_once(' ').unwrap().0;
+    let rest = call("resources/read", &format!(r#"{{"uri":"{uri}"}}"#));
+    let rest = json(&rest).get("contents").unwrap().elements().next().unwrap();
+    assert_eq!(rest.get("text").unwrap().string().unwrap(), "x".repeat(90));
+}
+
+#[test]
+fn a_tasks_result_is_cut_wherever_it_is() {
+    let inner = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(100));
+    let task = format!(r#"{{"taskId":"1","status":"completed","result":{inner},"n":1.0}}"#);
+    let text = "x".repeat(100);
+    let read = format!(r#"{{"contents":[{{"uri":"u","text":"{text}"}}]}}"#);
+    let check = |method: &str, answer: &str, cut: usize| {
+        let scene = scene(10, answer, Bounds::default());
+        let (key, offer) = (key("s"), scene.door.servers().next().unwrap().1.clone());
+        let params = json("{}");
+        let call = crate::port::Call {
+            who: &scene.who,
+            origin: switchboard_model::CallOrigin::Mcp,
+            server: &key,
+            offer: &offer,
+            method,
+            subject: "",
+            published: "",
+            tool: None,
+            params,
+            arguments: None,
+            trace: None,
+        };
+        let result = kit::buf(answer);
+        let trimmed = super::trim(&call, &scene.view, result, scene.router.results());
+        assert_eq!(trimmed.cut, cut, "{method}");
+        let whole = trimmed.result.as_json().as_str().to_owned();
+        assert_eq!(whole == answer, cut == 0, "{method} {whole}");
+        assert!(whole.ends_with(&answer[answer.len() - 3..]), "{whole}");
+    };
+    check("tasks/result", &inner, 90);
+    check("tasks/get", &task, 90);
+    // What somebody asked for by its name is theirs whole.
+    check("resources/read", &read, 0);
+    check("prompts/get", &read, 0);
 }
 
 #[test]

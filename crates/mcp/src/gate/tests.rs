@@ -4,6 +4,7 @@ use axum::http::header::{ACCEPT, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use super::{Gate, accepts};
+use crate::head::Head;
 
 fn headers(rows: &[(HeaderName, &'static str)]) -> HeaderMap {
     rows.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
@@ -16,7 +17,7 @@ fn check(host: &'static str, origin: Option<&'static str>) -> u16 {
     if let Some(origin) = origin {
         all.insert(ORIGIN, HeaderValue::from_static(origin));
     }
-    match gate.check(&Uri::from_static("/mcp"), &all) {
+    match gate.check(&Uri::from_static("/mcp"), &Head::of(&all)) {
         Ok(()) => 200,
         Err(refused) => refused.status.as_u16(),
     }

@@ -13,6 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 use switchboard_wire::sse;
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::guests::Stay;
 use crate::outbox::{Outbox, Reader};
 use crate::session::EventId;
 
@@ -44,6 +45,14 @@ impl Outgoing {
 
     pub(super) fn events(events: Events) -> Self {
         Self(Kind::Events(Box::new(events)))
+    }
+
+    /// The stream that it is, if it is one.
+    pub(super) fn as_events(&mut self) -> Option<&mut Events> {
+        match &mut self.0 {
+            Kind::Pieces(_) => None,
+            Kind::Events(events) => Some(events),
+        }
     }
 }
 
@@ -96,6 +105,8 @@ pub(super) struct Events {
     source: Source,
     quiet: Pin<Box<Sleep>>,
     every: Duration,
+    /// Whose it is.
+    stay: Option<Stay>,
     /// Whatever ends with the stream.
     _held: Option<Box<dyn Send + Sync>>,
 }
@@ -115,7 +126,8 @@ impl Events {
         let reader = out.read(last);
         let quiet = Box::pin(sleep(every));
         let source = Source::Elsewhere;
-        Self { out, reader, stream: None, first: Vec::new(), source, quiet, every, _held: None }
+        let (first, stay) = (Vec::new(), None);
+        Self { out, reader, stream: None, first, source, quiet, every, stay, _held: None }
     }
 
     /// Its events have ids.
@@ -138,6 +150,11 @@ impl Events {
     pub(super) fn holding(mut self, held: impl Send + Sync + 'static) -> Self {
         self._held = Some(Box::new(held));
         self
+    }
+
+    /// It ends when whoever opened it has to leave.
+    pub(super) fn belongs_to(&mut self, stay: Stay) {
+        self.stay = Some(stay);
     }
 
     fn write(&self, out: &mut Vec<u8>, number: u64, message: &[u8]) {
@@ -183,6 +200,9 @@ impl Body for Events {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
+        if this.stay.as_ref().is_some_and(|stay| stay.poll_over(context).is_ready()) {
+            return Poll::Ready(None);
+        }
         let mut frame = std::mem::take(&mut this.first);
         let ended = this.gather(&mut frame, context);
         if frame.is_empty() && !ended {

@@ -6,20 +6,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use switchboard_wire::{Revision, sse};
 use tokio::time::sleep;
 
 use super::body::Events;
 use super::{
-    Incoming, METHOD, NAME, PROTOCOL_VERSION, Response, SESSION_ID, Way, error, json, read,
-    refusal, status, stream_response,
+    Incoming, Response, SESSION_ID, Way, error, json, read, refusal, status, stream_response,
 };
 use crate::endpoint::Inner;
-use crate::exchange::{Exchange, Posted};
+use crate::exchange::Posted;
 use crate::gate;
+use crate::head::Head;
 use crate::outbox::{Outbox, Weight};
 use crate::port::Speech;
 use crate::reply::Reply;
@@ -41,17 +40,17 @@ impl Inner {
     pub(super) async fn post(
         self: &Arc<Self>,
         way: Way,
-        head: &Parts,
+        head: &Head<'_>,
         body: impl Incoming,
     ) -> Response {
-        if let Err(refused) = gate::check_post(&head.headers) {
+        if let Err(refused) = gate::check_post(head) {
             return refusal(&refused);
         }
         let body = match read::whole(body, &self.limits).await {
             Ok(body) => body,
             Err(refused) => return refusal(&refused),
         };
-        match self.exchange(way, &head.headers, &body) {
+        match self.exchange(way, head, &body) {
             Posted::Reply(reply) => json(reply),
             Posted::Opened(reply, session) => {
                 let mut response = json(reply);
@@ -150,7 +149,7 @@ impl Inner {
     }
 
     /// A new stream of a session's, which begins with its own id where the revision has that.
-    fn open_stream(&self, session: &Session, out: &Arc<Outbox>) -> (u64, Events) {
+    pub(super) fn open_stream(&self, session: &Session, out: &Arc<Outbox>) -> (u64, Events) {
         let (life, stream) = session.streams(|streams| (streams.life(), streams.add(out.clone())));
         let mut first = Vec::new();
         if session.revision() >= Revision::V2025_11_25 {
@@ -160,51 +159,5 @@ impl Inner {
         }
         let events = Events::new(out.clone(), None, self.limits.keep_alive);
         (stream, events.numbered(life, stream).first(first))
-    }
-
-    /// A batch: every answer on one stream, as soon as it is there.
-    fn answer_all(self: &Arc<Self>, exchanges: Vec<Exchange>, session: &Arc<Session>) -> Response {
-        let Some(out) = exchanges.first().map(|exchange| exchange.out.clone()) else {
-            return status(StatusCode::ACCEPTED);
-        };
-        let (stream, events) = self.open_stream(session, &out);
-        let (session, room, stop) = (session.clone(), self.limits.replay, self.stop.clone());
-        self.tasks.spawn(async move {
-            let mut all: Vec<_> = exchanges.into_iter().map(|one| Box::pin(one.finish())).collect();
-            let done = poll_fn(|context| {
-                all.retain_mut(|one| match one.as_mut().poll(context) {
-                    Poll::Ready(reply) => {
-                        if let Some(reply) = reply {
-                            out.push(reply.body.joined(), Weight::Needed);
-                        }
-                        false
-                    }
-                    Poll::Pending => true,
-                });
-                if all.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-            });
-            tokio::select! {
-                () = done => {}
-                () = stop.cancelled() => {}
-            }
-            out.end();
-            session.streams(|streams| streams.finish(stream, room));
-        });
-        stream_response(events)
-    }
-}
-
-/// The headers that the stateless era mirrors.
-pub(crate) fn mirror(headers: &HeaderMap) -> switchboard_wire::header::Mirror<'_> {
-    let text = |name: HeaderName| {
-        let mut all = headers.get_all(name).iter();
-        let first = all.next()?.to_str().ok();
-        // Two of one kind are as good as none: nobody can tell which one counts.
-        if all.next().is_some() { None } else { first }
-    };
-    switchboard_wire::header::Mirror {
-        version: text(PROTOCOL_VERSION),
-        method: text(METHOD),
-        name: text(NAME),
     }
 }

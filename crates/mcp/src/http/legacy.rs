@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::StatusCode;
-use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use switchboard_wire::{code, sse};
 
 use super::body::Events;
@@ -13,6 +12,7 @@ use super::{Incoming, Response, Way, error, read, refusal, status, stream_respon
 use crate::channel::{Channel, Eras};
 use crate::endpoint::Inner;
 use crate::gate;
+use crate::head::Head;
 use crate::outbox::{Keep, Outbox};
 use crate::session::Session;
 
@@ -56,8 +56,8 @@ impl Channels {
 
 impl Inner {
     /// Opens the stream, which begins with where to post.
-    pub(super) fn legacy_get(self: &Arc<Self>, way: &Way, head: &Parts) -> Response {
-        if let Err(refused) = gate::check_get(&head.headers) {
+    pub(super) fn legacy_get(self: &Arc<Self>, way: &Way, uri: &Uri, head: &Head<'_>) -> Response {
+        if let Err(refused) = gate::check_get(head) {
             return refusal(&refused);
         }
         let Ok(session) = self.sessions.open(&way.principal, &way.door, None) else {
@@ -67,7 +67,7 @@ impl Inner {
         let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
         let channel = Channel::new(self.clone(), session.clone(), out.clone(), Eras::Session);
         self.channels.insert(session.id.clone(), Arc::new(channel));
-        let place = format!("{}?sessionId={}", head.uri.path(), session.id);
+        let place = format!("{}?sessionId={}", uri.path(), session.id);
         let mut first = Vec::new();
         sse::event(&mut first, Some("endpoint"), None, place.as_bytes());
         let events = Events::new(out, None, self.limits.keep_alive).first(first);
@@ -78,13 +78,14 @@ impl Inner {
     pub(super) async fn legacy_post(
         self: &Arc<Self>,
         way: Way,
-        head: &Parts,
+        uri: &Uri,
+        head: &Head<'_>,
         body: impl Incoming,
     ) -> Response {
-        if let Err(refused) = gate::check_json(&head.headers) {
+        if let Err(refused) = gate::check_json(head) {
             return refusal(&refused);
         }
-        let id = head.uri.query().and_then(|query| {
+        let id = uri.query().and_then(|query| {
             query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")).map(str::to_owned)
         });
         let session = id.and_then(|id| self.sessions.find(&id, &way.principal, &way.door));

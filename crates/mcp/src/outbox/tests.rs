@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
-use super::{Keep, Outbox, Reader, Weight};
+use super::{Account, Keep, Outbox, Reader, Weight};
 
 fn next(outbox: &Outbox, reader: &mut Reader) -> Option<Option<(u64, Bytes)>> {
     match outbox.poll_next(reader, &Context::from_waker(Waker::noop())) {
@@ -70,4 +70,40 @@ fn small_notices_are_bounded_too() {
     }
     let mut reader = outbox.read(None);
     assert_eq!(rest(&outbox, &mut reader).len(), super::NOTICES);
+}
+
+#[test]
+fn what_is_kept_is_counted_and_bounded() {
+    let all = Account::of_all(1_000);
+    let (one, other) = (Account::of_one(&all, 100), Account::of_one(&all, 10_000));
+    let outbox = Outbox::new(Keep::ForReplay(1_000));
+    push(&outbox, 60, Weight::Needed);
+    outbox.charge(&one);
+    outbox.charge(&one);
+    assert_eq!((one.kept(), all.kept()), (60, 60));
+    for _ in 0..10 {
+        push(&outbox, 30, Weight::Notice);
+    }
+    assert_eq!(one.kept(), 90, "notices give way when the caller keeps too much");
+    let second = Outbox::new(Keep::ForReplay(10_000));
+    second.charge(&other);
+    push(&second, 2_000, Weight::Needed);
+    assert!(one.is_full() && other.is_full(), "all together is too much");
+    drop(second);
+    assert!(!one.is_full());
+    drop(outbox);
+    assert_eq!((one.kept(), all.kept()), (0, 0));
+}
+
+#[test]
+fn what_is_let_go_is_read_once() {
+    let outbox = Outbox::new(Keep::ForReplay(1_000));
+    for _ in 0..4 {
+        push(&outbox, 10, Weight::Needed);
+    }
+    let mut reader = outbox.read(None);
+    assert_eq!(next(&outbox, &mut reader).flatten().map(|(number, _)| number), Some(1));
+    outbox.let_go();
+    assert_eq!(rest(&outbox, &mut reader), [2, 3, 4]);
+    assert_eq!(outbox.bytes(), 0);
 }

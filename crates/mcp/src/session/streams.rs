@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::outbox::{Keep, Outbox};
+use crate::outbox::{Account, Keep, Outbox};
 use crate::seal;
 
 /// Streams of calls that are over and may be asked for again.
@@ -23,6 +23,8 @@ pub(crate) struct Streams {
     calls: Vec<(u64, Arc<Outbox>)>,
     /// Oldest first.
     finished: Vec<Finished>,
+    /// Where what they keep is counted.
+    account: Option<Arc<Account>>,
 }
 
 /// The stream of a call that is over.
@@ -44,16 +46,27 @@ pub(crate) struct EventId {
 impl Default for Streams {
     fn default() -> Self {
         let life = seal::random() as u32;
-        Self { life, last: 0, own: None, calls: Vec::new(), finished: Vec::new() }
+        let (calls, finished) = (Vec::new(), Vec::new());
+        Self { life, last: 0, own: None, calls, finished, account: None }
     }
 }
 
 impl Streams {
+    /// From now on what its streams keep is counted there.
+    pub(crate) fn charge(&mut self, account: Arc<Account>) {
+        self.account = Some(account);
+    }
+
     /// The stream of what belongs to no call; its number is 0. One that was ended begins anew.
     pub(crate) fn own(&mut self, room: usize) -> Arc<Outbox> {
         self.own.take_if(|own| own.is_ended());
-        let make = || Arc::new(Outbox::new(Keep::ForReplay(room)));
-        self.own.get_or_insert_with(make).clone()
+        if let Some(own) = &self.own {
+            return own.clone();
+        }
+        let own = Arc::new(Outbox::new(Keep::ForReplay(room)));
+        self.count(&own);
+        self.own = Some(own.clone());
+        own
     }
 
     /// The same, if it was ever opened.
@@ -69,22 +82,24 @@ impl Streams {
     /// The number of a call's new stream.
     pub(crate) fn add(&mut self, outbox: Arc<Outbox>) -> u64 {
         self.last += 1;
+        self.count(&outbox);
         self.calls.push((self.last, outbox));
         self.last
     }
 
     /// The call is over. Its stream is kept, the last ones within `room` bytes, and any that was
-    /// not read to its end before those that were.
+    /// not read to its end before those that were; none where the caller keeps too much already.
+    /// Whoever reads one that goes still reads it to its end.
     pub(crate) fn finish(&mut self, stream: u64, room: usize) {
         let Some(at) = self.calls.iter().position(|(number, _)| *number == stream) else { return };
         let (stream, outbox) = self.calls.swap_remove(at);
         self.finished.push(Finished { stream, outbox, age: 0 });
-        while self.finished.len() > FINISHED || self.kept() > room {
-            match self.finished.iter().position(|one| one.outbox.is_read()) {
-                Some(at) => self.finished.remove(at),
-                None if self.finished.len() > 1 => self.finished.remove(0),
-                None => return,
-            };
+        while self.finished.len() > FINISHED || self.kept() > room || self.is_full() {
+            if self.finished.is_empty() {
+                return;
+            }
+            let read = self.finished.iter().position(|one| one.outbox.is_read());
+            self.finished.remove(read.unwrap_or(0)).outbox.let_go();
         }
     }
 
@@ -94,6 +109,17 @@ impl Streams {
             one.age = one.age.saturating_add(1);
             one.age <= if one.outbox.is_read() { READ } else { UNREAD }
         });
+    }
+
+    fn count(&self, outbox: &Outbox) {
+        if let Some(account) = &self.account {
+            outbox.charge(account);
+        }
+    }
+
+    /// Whether the caller keeps as much as it may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.account.as_deref().is_some_and(Account::is_full)
     }
 
     fn kept(&self) -> usize {
@@ -149,3 +175,6 @@ impl fmt::Display for EventId {
         write!(f, "{:x}-{:x}-{:x}", self.life, self.stream, self.message)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,22 +1,21 @@
 //! The sessions that are held: found by id, bounded in number, let go when idle. What is let go can
 //! come back by its id, which says all that matters.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use switchboard_core::port::Who;
 use switchboard_model::{AgentId, Clock, UserId};
 
+use super::ended::{Ended, Remember};
 use super::{Hello, Session, Streams, token};
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::options::Limits;
+use crate::outbox::Account;
 use crate::seal::Seal;
-
-/// Ids of ended sessions that are remembered, so that they stay ended.
-const ENDED: usize = 100_000;
 
 /// There is no room for one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +28,25 @@ pub(crate) struct Sessions {
     start: Instant,
     limits: Limits,
     held: RwLock<Held>,
-    ended: Mutex<Ended>,
+    /// What the streams of all of them keep.
+    kept: Arc<Account>,
+    ended: Ended,
 }
 
 /// The end of an id, which is its authentication tag: as good as random, and short to hash.
-type Tail = [u8; 16];
+pub(super) type Tail = [u8; 16];
 
 #[derive(Default)]
 struct Held {
     rows: HashMap<Tail, Arc<Session>>,
-    /// How many each caller has.
-    each: HashMap<Owner, usize>,
+    /// What each caller has.
+    each: HashMap<Owner, Each>,
+}
+
+/// What one caller has.
+struct Each {
+    sessions: usize,
+    account: Arc<Account>,
 }
 
 /// Who a session belongs to, whatever else is known of them.
@@ -54,23 +61,33 @@ impl Owner {
 
 impl Held {
     fn insert(&mut self, tail: Tail, session: Arc<Session>) {
-        *self.each.entry(Owner::of(&session.principal.who)).or_default() += 1;
+        if let Some(each) = self.each.get_mut(&Owner::of(&session.principal.who)) {
+            each.sessions += 1;
+        }
         self.rows.insert(tail, session);
     }
 
     fn remove(&mut self, tail: &Tail) {
         let Some(session) = self.rows.remove(tail) else { return };
         let owner = Owner::of(&session.principal.who);
-        if let Some(count) = self.each.get_mut(&owner) {
-            *count -= 1;
-            if *count == 0 {
-                self.each.remove(&owner);
-            }
+        if let Some(each) = self.each.get_mut(&owner) {
+            each.sessions -= 1;
         }
     }
 
+    /// Takes out who has nothing any more. What streams of ended sessions still hold counts.
+    fn forget_gone(&mut self) {
+        self.each.retain(|_, each| each.sessions > 0 || each.account.kept() > 0);
+    }
+
+    /// Where what this caller's streams keep is counted.
+    fn account(&mut self, who: &Who, all: &Arc<Account>, most: usize) -> Arc<Account> {
+        let make = || Each { sessions: 0, account: Account::of_one(all, most) };
+        self.each.entry(Owner::of(who)).or_insert_with(make).account.clone()
+    }
+
     fn count(&self, who: &Who) -> usize {
-        self.each.get(&Owner::of(who)).copied().unwrap_or_default()
+        self.each.get(&Owner::of(who)).map_or(0, |each| each.sessions)
     }
 
     /// Lets go of those that were idle longest: a sixteenth of them, so that it is not done every
@@ -92,16 +109,17 @@ impl Held {
     }
 }
 
-#[derive(Default)]
-struct Ended {
-    order: VecDeque<Tail>,
-    known: HashMap<Tail, ()>,
-}
-
 impl Sessions {
-    pub(crate) fn new(seal: Arc<Seal>, clock: Arc<dyn Clock>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        seal: Arc<Seal>,
+        clock: Arc<dyn Clock>,
+        limits: Limits,
+        elsewhere: Option<Arc<dyn Remember>>,
+    ) -> Self {
         let start = clock.monotonic();
-        Self { seal, clock, start, limits, held: RwLock::default(), ended: Mutex::default() }
+        let kept = Account::of_all(limits.kept);
+        let (held, ended) = (RwLock::default(), Ended::new(elsewhere, clock.now()));
+        Self { seal, clock, start, limits, held, kept, ended }
     }
 
     /// A new session; without a greeting, one that lives on a single connection.
@@ -116,6 +134,7 @@ impl Sessions {
         let session = Session::new(id, door.clone(), principal.clone());
         if let Some(hello) = hello {
             session.greet(hello);
+            self.limit(&session, self.limits.session_life);
         }
         self.hold(session)
     }
@@ -131,10 +150,15 @@ impl Sessions {
         let held = self.read().rows.get(&tail).cloned();
         match held {
             Some(session) => {
+                let now = self.now();
+                if session.until.load(Ordering::Relaxed) <= now {
+                    self.end(&session);
+                    return None;
+                }
                 let theirs = is_same(&session.principal.who, &principal.who);
                 let same = *session.id == *id && theirs && session.door == *door;
                 same.then(|| {
-                    self.touch(&session);
+                    session.used.store(now, Ordering::Relaxed);
                     session
                 })
             }
@@ -146,20 +170,15 @@ impl Sessions {
     pub(crate) fn end(&self, session: &Session) {
         let Some(tail) = tail(&session.id) else { return };
         self.held.write().unwrap_or_else(PoisonError::into_inner).remove(&tail);
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.known.insert(tail, ()).is_none() {
-            ended.order.push_back(tail);
-        }
-        if ended.order.len() > ENDED
-            && let Some(oldest) = ended.order.pop_front()
-        {
-            ended.known.remove(&oldest);
-        }
-        drop(ended);
+        // One that lives on a single connection cannot come back, and an old one is none any more.
+        let left = session.until.load(Ordering::Relaxed).checked_sub(self.now());
+        let left = left.filter(|_| session.until.load(Ordering::Relaxed) < u64::MAX);
+        let until = left.and_then(|left| self.clock.now().checked_add(Duration::from_millis(left)));
+        self.ended.add(tail, until);
         session.end();
     }
 
-    /// Lets go of what was idle for long.
+    /// Ends what is too old, and lets go of what was idle for long.
     pub(crate) fn sweep(&self) {
         let limit = millis(self.limits.session_idle);
         let now = self.now();
@@ -168,6 +187,9 @@ impl Sessions {
         };
         for session in self.all() {
             session.streams(Streams::age);
+            if session.until.load(Ordering::Relaxed) <= now {
+                self.end(&session);
+            }
         }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         let old: Vec<Tail> =
@@ -175,6 +197,7 @@ impl Sessions {
         for tail in old {
             held.remove(&tail);
         }
+        held.forget_gone();
     }
 
     /// How many are held.
@@ -194,11 +217,13 @@ impl Sessions {
         principal: &Arc<Principal>,
         door: &Door,
     ) -> Option<Arc<Session>> {
-        if self.ended.lock().unwrap_or_else(PoisonError::into_inner).known.contains_key(tail) {
+        if self.ended.has(tail) {
             return None;
         }
         let life = self.limits.session_life;
-        let session = token::open(&self.seal, self.clock.now(), life, id, principal, door)?;
+        let now = self.clock.now();
+        let (session, left) = token::open(&self.seal, now, life, id, principal, door)?;
+        self.limit(&session, left);
         self.hold(session).ok()
     }
 
@@ -216,6 +241,8 @@ impl Sessions {
         if held.rows.len() >= self.limits.sessions {
             held.make_room(None)?;
         }
+        let account = held.account(who, &self.kept, self.limits.kept_each);
+        session.streams(|streams| streams.charge(account));
         let session = Arc::new(session);
         held.insert(tail, session.clone());
         Ok(session)
@@ -223,6 +250,11 @@ impl Sessions {
 
     fn read(&self) -> RwLockReadGuard<'_, Held> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its id is good for so long from now on.
+    fn limit(&self, session: &Session, left: Duration) {
+        session.until.store(self.now().saturating_add(millis(left)), Ordering::Relaxed);
     }
 
     fn touch(&self, session: &Session) {

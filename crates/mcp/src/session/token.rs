@@ -34,8 +34,9 @@ pub(super) fn close(
     seal.close(Purpose::Session, plain.as_json()).map(Arc::from)
 }
 
-/// The session behind an id, if it is this caller's, of this door, and not too old. One that lives
-/// on a single connection says nothing of the client, and cannot be taken over.
+/// The session behind an id, and how long it is still good, if it is this caller's, of this door, and
+/// not too old. One that lives on a single connection says nothing of the client, and cannot be
+/// taken over.
 pub(super) fn open(
     seal: &Seal,
     now: SystemTime,
@@ -43,13 +44,13 @@ pub(super) fn open(
     id: &str,
     principal: &Arc<Principal>,
     door: &Door,
-) -> Option<Session> {
+) -> Option<(Session, Duration)> {
     let plain = seal.open(Purpose::Session, id)?;
     let plain = plain.as_json();
     let since = plain.get("t").and_then(Json::integer)?;
-    let age = u64::try_from(seconds(now).saturating_sub(since)).unwrap_or(0);
+    let age = Duration::from_secs(u64::try_from(seconds(now).saturating_sub(since)).unwrap_or(0));
     let label = plain.get("d").and_then(Json::string)?;
-    if !is_owner(plain, &principal.who) || label != door.label() || age >= life.as_secs() {
+    if !is_owner(plain, &principal.who) || label != door.label() || age >= life {
         return None;
     }
     let revision = Revision::parse(&plain.get("r").and_then(Json::string)?)?;
@@ -58,7 +59,7 @@ pub(super) fn open(
     }
     let session = Session::new(id.into(), door.clone(), principal.clone());
     session.greet(Hello { revision, capabilities: Capabilities::read(plain.get("c")) });
-    Some(session)
+    Some((session, life.saturating_sub(age)))
 }
 
 fn seconds(time: SystemTime) -> i64 {

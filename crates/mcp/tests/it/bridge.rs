@@ -74,6 +74,25 @@ async fn nobody_is_asked_for_what_they_cannot_do() {
     }
 }
 
+#[tokio::test]
+async fn a_model_with_tools_has_to_be_declared() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let body = call(1, "alpha__sample", json!({"tools": true}));
+    let session = client.clone().initialized("2025-11-25", json!({"sampling": {}})).await;
+    let answer = session.post(&body).await;
+    assert!(!answer.is_stream(), "nothing is asked");
+    assert_eq!(answer.json().await["result"]["why"]["code"], -32601);
+    let params = json!({"name": "alpha__sample", "arguments": {"tools": true}});
+    let body_of = client.ask(2, "tools/call", params, json!({"sampling": {}})).await.json().await;
+    let needed = &body_of["error"]["data"]["requiredCapabilities"];
+    assert_eq!(*needed, json!({"sampling": {"tools": {}}}), "{body_of}");
+    let able = json!({"sampling": {"tools": {}}});
+    let session = client.initialized("2025-11-25", able).await;
+    let mut stream = session.post(&body).await;
+    assert_eq!(stream.next().await.unwrap().1["method"], "sampling/createMessage");
+}
+
 async fn ask(client: &Client, id: u64, tool: &str, more: Value) -> Value {
     let mut params = json!({"name": tool, "arguments": {"a": 1}});
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

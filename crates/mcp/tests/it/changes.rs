@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_wire::types::{Entry as _, ToolEntry};
+use switchboard_wire::types::{Capabilities, Entry as _, ToolEntry};
 
-use crate::kit::{Answer, Hub, buffer, key, offer, request};
+use crate::kit::{Answer, Hub, buffer, key, offer, request, until};
 
 /// A tool more for one server.
 fn grow(hub: &Hub, server: &str, tool: &str) {
@@ -66,7 +66,15 @@ async fn listening_is_acknowledged_and_stamped() {
         "taskIds": ["t"],
     });
     let params = json!({"notifications": wanted});
-    let mut stream = client.ask(77, "subscriptions/listen", params, json!({})).await;
+    let refused = client.ask(76, "subscriptions/listen", params.clone(), json!({})).await;
+    assert_eq!(refused.status, 400);
+    let able = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let refused = refused.json().await;
+    assert_eq!(
+        (&refused["error"]["code"], &refused["error"]["data"]["requiredCapabilities"]),
+        (&json!(-32021), &able)
+    );
+    let mut stream = client.ask(77, "subscriptions/listen", params, able).await;
     assert!(stream.is_stream());
     let stamp = |message: &Value| {
         message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone()
@@ -137,4 +145,62 @@ async fn subscribers_and_nobody_else_hear_of_a_resource() {
     }
     let nobody = request(3, "resources/subscribe", json!({"uri": "mcp://gamma/x"}));
     assert_eq!(one.post(&nobody).await.json().await["error"]["code"], -32002);
+}
+
+#[tokio::test]
+async fn what_a_server_refused_is_not_promised() {
+    let hub = Hub::start().await;
+    let uri = "mcp://alpha/test://alpha/refused";
+    let begun = |count| move |hub: &Hub| hub.servers.count(&hub.servers.begun) == count;
+    let subscribe = request(1, "resources/subscribe", json!({"uri": uri}));
+    let one = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let two = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    // The second comes while the first one's request is still under way.
+    let (first, second) = (one.post(&subscribe), two.post(&subscribe));
+    let refuse = async {
+        until("the server is asked", || begun(1)(&hub)).await;
+        hub.servers.release.notify_one();
+        until("the server is asked again", || begun(2)(&hub)).await;
+        hub.servers.release.notify_one();
+    };
+    let (first, second, ()) = tokio::join!(first, second, refuse);
+    for answer in [first, second] {
+        assert_eq!(answer.json().await["error"]["code"], -32601);
+    }
+    assert_eq!(hub.endpoint.watched(), []);
+    // A stream is promised the rest, and hears of nothing before that.
+    let good = "mcp://alpha/test://alpha/good";
+    let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [uri, good]});
+    let params = json!({"notifications": wanted});
+    let mut stream =
+        hub.client("token-cto").ask(7, "subscriptions/listen", params, json!({})).await;
+    until("both are asked for", || begun(4)(&hub)).await;
+    grow(&hub, "alpha", "early");
+    hub.endpoint.resource_updated(&key("alpha"), "test://alpha/good");
+    hub.servers.release.notify_one();
+    let (_, first) = stream.next().await.unwrap();
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    let honoured = json!({"toolsListChanged": true, "resourceSubscriptions": [good]});
+    assert_eq!(first["params"]["notifications"], honoured);
+    assert_eq!(method(&mut stream).await, "notifications/tools/list_changed");
+    hub.endpoint.resource_updated(&key("alpha"), "test://alpha/refused");
+    hub.endpoint.resource_updated(&key("alpha"), "test://alpha/good");
+    assert_eq!(stream.next().await.unwrap().1["params"]["uri"], good);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_tell_is_not_asked() {
+    let hub = Hub::start().await;
+    let mut silent = offer("alpha");
+    silent.capabilities = Capabilities::read(Some(crate::kit::json(r#"{"resources":{}}"#)));
+    hub.registry.publish(&key("alpha"), Arc::new(silent));
+    let uri = "mcp://alpha/test://alpha";
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let answer = client.post(&request(1, "resources/subscribe", json!({"uri": uri}))).await;
+    assert_eq!(answer.json().await["error"]["code"], -32602);
+    let params = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    let mut stream =
+        hub.client("token-cto").ask(7, "subscriptions/listen", params, json!({})).await;
+    assert_eq!(stream.next().await.unwrap().1["params"]["notifications"], json!({}));
+    assert_eq!(hub.servers.count(&hub.servers.begun), 0);
 }

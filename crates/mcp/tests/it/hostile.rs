@@ -68,6 +68,36 @@ async fn hostile_texts() {
     still_serves(&hub).await;
 }
 
+/// A value, as a message and as the arguments of a call.
+async fn check_value(clients: &[Client], name: &str, bytes: &[u8]) {
+    check(clients, name, bytes).await;
+    let head = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"alpha__raw","arguments":"#;
+    check(&clients[1..2], name, &[head, bytes, b"}}"].concat()).await;
+}
+
+/// A text, as an argument that comes back and as the name of a tool.
+async fn check_string(clients: &[Client], text: &str) {
+    let params = json!({"name": "alpha__raw", "arguments": {"text": text}});
+    let answer = clients[1].post(&request(1, "tools/call", params)).await;
+    assert_eq!(answer.json().await["result"]["text"], text, "nothing of it is lost");
+    let message = request(1, "tools/call", json!({"name": text}));
+    check(&clients[1..2], text, message.as_bytes()).await;
+}
+
+/// What must hold everywhere, also where the public sets are not.
+#[tokio::test]
+async fn our_own_set() {
+    let hub = Hub::start().await;
+    let clients = clients(&hub).await;
+    for value in hostile::VALUES {
+        check_value(&clients, &String::from_utf8_lossy(value), value).await;
+    }
+    for text in hostile::STRINGS {
+        check_string(&clients, text).await;
+    }
+    still_serves(&hub).await;
+}
+
 /// The public sets: JSON that parsers get wrong, and strings that programs do.
 #[tokio::test]
 async fn public_sets() {
@@ -76,21 +106,14 @@ async fn public_sets() {
     if let Some(folder) = shared("hostile/json") {
         for file in std::fs::read_dir(folder).unwrap() {
             let file = file.unwrap().path();
-            let (name, bytes) = (file.display().to_string(), std::fs::read(&file).unwrap());
-            check(&clients, &name, &bytes).await;
-            // And as the arguments of a call.
-            let head = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"alpha__raw","arguments":"#;
-            check(&clients[1..2], &name, &[head, &bytes[..], b"}}"].concat()).await;
+            let bytes = std::fs::read(&file).unwrap();
+            check_value(&clients, &file.display().to_string(), &bytes).await;
         }
     }
     if let Some(file) = shared("hostile/naughty-strings.json") {
         let texts: Vec<String> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         for text in texts {
-            let params = json!({"name": "alpha__raw", "arguments": {"text": text}});
-            let answer = clients[1].post(&request(1, "tools/call", params)).await;
-            assert_eq!(answer.json().await["result"]["text"], text, "nothing of it is lost");
-            let message = request(1, "tools/call", json!({"name": text}));
-            check(&clients[1..2], &text, message.as_bytes()).await;
+            check_string(&clients, &text).await;
         }
     }
     still_serves(&hub).await;

@@ -5,7 +5,7 @@ mod client;
 mod servers;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use switchboard_core::port::Who;
@@ -30,27 +30,43 @@ pub(crate) struct Hub {
     pub(crate) endpoint: Endpoint,
     pub(crate) registry: Registry,
     pub(crate) servers: Arc<Scripted>,
+    pub(crate) tokens: Arc<Tokens>,
 }
 
-struct Tokens;
+/// The tokens that were withdrawn.
+#[derive(Default)]
+pub(crate) struct Tokens(Mutex<Vec<String>>);
+
+impl Tokens {
+    pub(crate) fn withdraw(&self, token: &str) {
+        self.0.lock().unwrap().push(token.to_owned());
+    }
+
+    fn is_good(&self, token: &str) -> bool {
+        !self.0.lock().unwrap().iter().any(|gone| gone == token)
+    }
+}
 
 impl Authenticate for Tokens {
     fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
-        principal(bearer).map(Arc::new)
+        principal(bearer).filter(|_| self.is_good(bearer)).map(Arc::new)
+    }
+
+    fn still(&self) -> Box<dyn Fn(&Principal) -> bool + Send + '_> {
+        Box::new(|guest| guest.token.as_deref().is_none_or(|token| self.is_good(token)))
     }
 }
 
 /// Whose token it is.
 pub(crate) fn principal(token: &str) -> Option<Principal> {
     let agent = |id| Who::agent(AgentId::parse(id).unwrap(), None);
-    Some(match token {
-        "token-cto" => Principal { who: agent("cto"), role: Role::Member },
-        "token-dev" => Principal { who: agent("dev"), role: Role::Member },
-        "token-boss" => {
-            Principal { who: Who::user(UserId::parse("boss").unwrap()), role: Role::Administrator }
-        }
+    let (who, role) = match token {
+        "token-cto" | "token-cto-2" => (agent("cto"), Role::Member),
+        "token-dev" => (agent("dev"), Role::Member),
+        "token-boss" => (Who::user(UserId::parse("boss").unwrap()), Role::Administrator),
         _ => return None,
-    })
+    };
+    Some(Principal { who, role, token: Some(token.into()) })
 }
 
 pub(crate) fn key(name: &str) -> ServerKey {
@@ -76,14 +92,15 @@ impl Hub {
         let servers = Arc::new(Scripted::default());
         let results = Results::new(Arc::new(SystemClock), Bounds::default());
         let router = Router::new(Ports::new(servers.clone()), results, [7; 32]);
-        let mut options = Options::new(registry.clone(), router, Arc::new(Tokens), [9; 32]);
+        let tokens = Arc::new(Tokens::default());
+        let mut options = Options::new(registry.clone(), router, tokens.clone(), [9; 32]);
         change(&mut options);
         let endpoint = Endpoint::new(options);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let routes = endpoint.router();
         serve(listener, routes);
-        Self { address, endpoint, registry, servers }
+        Self { address, endpoint, registry, servers, tokens }
     }
 
     pub(crate) fn client(&self, token: &str) -> Client {
@@ -104,7 +121,9 @@ pub(crate) fn offer(server: &str) -> Offer {
     ];
     let mut offer = Offer {
         tools: names.iter().map(|name| tool(server, name)).collect(),
-        capabilities: Capabilities::read(Some(json(r#"{"tools":{},"prompts":{},"x":1}"#))),
+        capabilities: Capabilities::read(Some(json(
+            r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"x":1}"#,
+        ))),
         instructions: Some(format!("This is {server}.").into()),
         ..Offer::default()
     };

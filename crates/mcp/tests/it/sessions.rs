@@ -1,7 +1,11 @@
 //! Sessions: bound to their caller and door, ended for good, taken over by another instance.
 
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
 use serde_json::json;
-use std::time::Duration;
+use switchboard_mcp::Remember;
+use switchboard_testkit::clock::ManualClock;
 
 use crate::kit::{Hub, call, principal, request, until};
 
@@ -117,6 +121,68 @@ async fn sessions_are_bounded_and_come_back() {
         hub.client("token-dev").initialized("2025-11-25", json!({})).await.post(PING).await.status,
         200
     );
+}
+
+#[tokio::test]
+async fn a_session_that_is_used_grows_old_too() {
+    let clock = Arc::new(ManualClock::new());
+    let hour = Duration::from_secs(60 * 60);
+    let start = async || {
+        Hub::with(|options| {
+            options.limits.session_life = 48 * hour;
+            options.clock = clock.clone();
+        })
+        .await
+    };
+    let (hub, other) = (start().await, start().await);
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let mut moved = client.clone();
+    moved.address = other.address;
+    let mut stream = client.get().await;
+    for used in 1..=49 {
+        clock.advance(hour);
+        let status = if used < 48 { 200 } else { 404 };
+        assert_eq!(client.post(PING).await.status, status, "after {used} hours");
+        // Taken over half way, it is not younger for that.
+        if used >= 24 {
+            assert_eq!(moved.post(PING).await.status, status, "after {used} hours, elsewhere");
+        }
+    }
+    assert_eq!(stream.next().await, None, "its stream ends with it");
+}
+
+/// What was ended, kept by the test.
+#[derive(Default)]
+struct Kept(Mutex<Vec<([u8; 16], SystemTime)>>);
+
+impl Remember for Kept {
+    fn recall(&self) -> Vec<([u8; 16], SystemTime)> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn note(&self, id: [u8; 16], until: SystemTime) {
+        self.0.lock().unwrap().push((id, until));
+    }
+}
+
+#[tokio::test]
+async fn an_ended_session_stays_ended_after_a_restart() {
+    let kept = Arc::new(Kept::default());
+    let keep = kept.clone();
+    let hub = Hub::with(|options| options.ended = Some(keep)).await;
+    let ended = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let going_on = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    assert_eq!(ended.send("DELETE", b"").await.status, 204);
+    // One that lives on a connection cannot come back, and is not worth keeping.
+    drop(hub.client("token-cto").at("/sse").get().await);
+    let again = kept.clone();
+    let hub = Hub::with(|options| options.ended = Some(again)).await;
+    for (client, status) in [(ended, 404), (going_on, 200)] {
+        let mut client = client;
+        client.address = hub.address;
+        assert_eq!(client.post(PING).await.status, status);
+    }
+    assert_eq!(kept.recall().len(), 1);
 }
 
 #[tokio::test]

@@ -173,3 +173,21 @@ async fn a_newer_stream_ends_the_older() {
     assert_eq!(second.status, 200);
     assert_eq!(first.next().await, None);
 }
+
+#[tokio::test]
+async fn a_stream_that_nobody_knows_takes_nothing_from_the_sessions_own() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let mut own = client.get().await;
+    for unknown in ["deadbeef-7-3", "0-1-0", "nonsense", "-", "1-2"] {
+        let answer = client.clone().with("last-event-id", unknown).get().await;
+        assert_eq!(answer.status, 400, "{unknown}");
+    }
+    let mut less = crate::kit::offer("beta");
+    less.prompts.clear();
+    hub.registry.publish(&crate::kit::key("beta"), std::sync::Arc::new(less));
+    let (_, told) = own.next().await.expect("it is still open");
+    assert_eq!(told["method"], "notifications/prompts/list_changed");
+    // Its own stream of an earlier life is the one that there is now.
+    assert_eq!(client.with("last-event-id", "deadbeef-0-3").get().await.status, 200);
+}

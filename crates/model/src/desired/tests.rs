@@ -104,3 +104,23 @@ fn where_nobody_said_who_has_what_everybody_has_everything() {
         assert_eq!(seen, expected, "{:?} {:?}", desired.defaults, desired.agents);
     }
 }
+
+#[test]
+fn what_is_written_down_of_arguments() {
+    use crate::hub::AuditArguments::{Shape, Values};
+    for (hub, sensitive, own, expected) in [
+        (Shape, false, None, Shape),
+        (Shape, true, None, Shape),
+        (Shape, false, Some(Values), Values),
+        (Values, false, None, Values),
+        (Values, false, Some(Shape), Shape),
+        // Of a sensitive server only where its own entry says so.
+        (Values, true, None, Shape),
+        (Values, true, Some(Values), Values),
+        (Shape, true, Some(Values), Values),
+    ] {
+        let mut spec = (*server("a", "1")).clone();
+        (spec.sensitive, spec.audit_arguments) = (sensitive, own);
+        assert_eq!(spec.audits(hub), expected, "{hub:?} {sensitive} {own:?}");
+    }
+}

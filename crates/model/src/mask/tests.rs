@@ -43,6 +43,8 @@ fn command_lines() {
         (vec!["srv", "--token=hunter2"], "srv --token=***"),
         (vec!["srv", "--token=${T}"], "srv --token=${T}"),
         (vec!["srv", "postgres://u:pw@h/d"], "srv postgres://u:***@h/d"),
+        (vec!["srv", "\x1b[2K\x1b[1Gls", "a\nb"], "srv \\u{1b}[2K\\u{1b}[1Gls 'a\\nb'"),
+        (vec!["srv", "http://h/\u{202e}a\u{200b}"], "srv http://h/\\u{202e}a\\u{200b}"),
     ] {
         assert_eq!(command_line(given), shown);
     }

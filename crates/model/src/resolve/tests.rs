@@ -63,3 +63,32 @@ fn all_missing_variables_at_once() {
     );
     assert_eq!(error.to_string(), "not set: A, B, EMPTY");
 }
+
+#[test]
+fn what_must_not_be_repeated() {
+    let stdio = |args: &[&str], env: &[(&str, &str)]| {
+        let env = env.iter().map(|(k, v)| ((*k).to_owned(), SecretTemplate::new(template(v))));
+        let args = args.iter().map(|word| template(word)).collect();
+        let stdio = StdioSpec { command: template("srv"), args, env: env.collect(), cwd: None };
+        ServerSpec::new(ServerName::parse("s").unwrap(), Transport::Stdio(stdio))
+    };
+    let hidden = |spec: ServerSpec, text: &str| {
+        spec.resolve(&env).unwrap().concealed().hide(text).into_owned()
+    };
+    let text = "canary-token hunter22 srv verbatim";
+    assert_eq!(hidden(stdio(&[], &[("KEY", "hunter22")]), text), "canary-token *** srv verbatim");
+    assert_eq!(hidden(stdio(&["a-${TOKEN}"], &[]), text), "*** hunter22 srv verbatim");
+    assert_eq!(
+        hidden(stdio(&["--api-key", "hunter22"], &[]), text),
+        "canary-token *** srv verbatim"
+    );
+    assert_eq!(
+        hidden(stdio(&["--token=hunter22", "verbatim"], &[]), text),
+        "canary-token *** srv verbatim"
+    );
+    let mut spec = http(&[("x-key", "${TOKEN}")], Auth::None);
+    assert_eq!(hidden(spec.clone(), text), "*** hunter22 srv verbatim");
+    let Transport::Http(http) = &mut spec.transport else { panic!() };
+    http.url = template("https://u:hunter22@h/mcp?k=verbatim");
+    assert_eq!(hidden(spec, text), "*** *** srv ***");
+}

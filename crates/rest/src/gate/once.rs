@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
@@ -24,10 +24,19 @@ const RENEW: Duration = Duration::from_secs(5);
 const MAX_KEY: usize = 200;
 const BROKEN: &str = "the hub could not do it; its log says why";
 
+/// What is kept for those who ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// The answer.
+    Answer,
+    /// That it was answered, and not with what.
+    Nothing,
+}
+
 pub(super) async fn run(
     api: &Api,
     caller: &Caller,
-    key: &HeaderValue,
+    key: (&HeaderValue, Keeps),
     request: Request,
     next: Next,
 ) -> Response {
@@ -40,10 +49,11 @@ pub(super) async fn run(
 async fn once(
     api: &Api,
     caller: &Caller,
-    key: &HeaderValue,
+    key: (&HeaderValue, Keeps),
     request: Request,
     next: Next,
 ) -> Result<Response> {
+    let (key, keeps) = key;
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= MAX_KEY);
     let key = key.ok_or_else(|| {
         let text = format!("an idempotency key has 1 to {MAX_KEY} visible characters");
@@ -58,7 +68,7 @@ async fn once(
         .as_ref()
         .map_or_else(|| format!("user {}", caller.user), |agent| format!("agent {agent}"));
     let request = Request::from_parts(head, Body::from(body));
-    let work = claimed(api.clone(), (principal, key.to_owned(), asked), request, next);
+    let work = claimed(api.clone(), (principal, key.to_owned(), asked), keeps, request, next);
     // What has begun is ended even if whoever asked is gone: the same request finds its answer.
     let done = api.tasks().spawn(work).await;
     done.map_err(|_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", BROKEN))?
@@ -67,6 +77,7 @@ async fn once(
 async fn claimed(
     api: Api,
     (principal, key, asked): (String, String, Vec<u8>),
+    keeps: Keeps,
     request: Request,
     next: Next,
 ) -> Result<Response> {
@@ -90,7 +101,13 @@ async fn claimed(
     }
     let (head, body) = response.into_parts();
     let body = body.collect().await.map_err(|_| Problem::invalid("the answer broke"))?.to_bytes();
-    let replay = Replay { status: head.status.as_u16(), body: body.to_vec() };
+    let replay = match keeps {
+        Keeps::Answer => {
+            let status = head.status.as_u16();
+            Replay { status, headers: kept(&head.headers), body: body.to_vec() }
+        }
+        Keeps::Nothing => told(),
+    };
     keys.finish(&held, &replay).await?;
     Ok(Response::from_parts(head, Body::from(body)))
 }
@@ -110,10 +127,34 @@ async fn renewed(api: &Api, held: &Held, work: impl Future<Output = Response>) -
     }
 }
 
+/// What is answered instead of something that is told once.
+fn told() -> Replay {
+    let text = "the request with this key was done, and what it made was told once and is not kept";
+    let problem = Problem::conflict("told_once", text).remedy("Ask with another key for another.");
+    Replay { status: StatusCode::CONFLICT.as_u16(), headers: Vec::new(), body: problem.body() }
+}
+
+/// The headers of an answer that say where it is and which one it is.
+fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
+    let value = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
+    let pair = |name: HeaderName| value(&name).map(|value| (name.to_string(), value));
+    [header::ETAG, header::LOCATION].into_iter().filter_map(pair).collect()
+}
+
 fn answer(replay: &Replay) -> Response {
     let status = StatusCode::from_u16(replay.status).unwrap_or(StatusCode::OK);
-    let kind = [(header::CONTENT_TYPE, "application/json")];
+    let kind = match status.is_success() {
+        true => "application/json",
+        false => "application/problem+json",
+    };
+    let kind = [(header::CONTENT_TYPE, kind)];
     let mut response = (status, kind, replay.body.clone()).into_response();
-    response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+    let headers = response.headers_mut();
+    for (name, value) in &replay.headers {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse()) {
+            headers.insert(name, value);
+        }
+    }
+    headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
     response
 }

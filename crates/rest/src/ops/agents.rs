@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use crate::api::{Api, Routes};
 use crate::error::{Problem, Result};
+use crate::port::{FilePlace, contested};
 use crate::view::agent::{AgentView, declared};
 use crate::who::Caller;
 
@@ -32,14 +33,14 @@ pub(crate) enum Found {
     /// Of the store.
     Store(Arc<Agent>),
     /// Of a file.
-    File(AgentView),
+    File(AgentId, FilePlace, Box<AgentView>),
 }
 
 impl Found {
     pub(crate) fn view(self) -> AgentView {
         match self {
             Self::Store(agent) => AgentView::from(&*agent),
-            Self::File(view) => view,
+            Self::File(_, _, view) => *view,
         }
     }
 
@@ -47,27 +48,72 @@ impl Found {
     pub(super) fn stored(self) -> Result<Arc<Agent>> {
         match self {
             Self::Store(agent) => Ok(agent),
-            Self::File(view) => {
-                let text = format!("the agent `{}` is declared in a file", view.id);
-                let remedy = "Change it in that file.";
-                Err(Problem::conflict("declared_in_file", text).remedy(remedy))
+            Self::File(id, place, _) => Err(of_file(&id, &place)),
+        }
+    }
+
+    /// Whose tokens are meant. They are no part of what a file declares, which nobody owns: for its
+    /// agents they are an administrator's to make and to see.
+    pub(crate) fn with_tokens(self, caller: &Caller) -> Result<Self> {
+        match self {
+            Self::File(id, _, _) if !caller.is_administrator() => {
+                let text = format!("`{id}` is declared in a file, and nobody owns it");
+                Err(Problem::forbidden(text).remedy("Ask an administrator for a token."))
             }
+            found => Ok(found),
+        }
+    }
+
+    /// Whose tools are meant: what nobody owns is for administrators, and for the agent itself.
+    pub(super) fn with_tools(self, caller: &Caller) -> Result<Self> {
+        match self {
+            Self::File(id, _, _) if caller.agent.is_none() && !caller.is_administrator() => {
+                let text = format!("`{id}` is declared in a file, and nobody owns it");
+                Err(Problem::forbidden(text).remedy("Ask an administrator what it may use."))
+            }
+            found => Ok(found),
+        }
+    }
+
+    pub(crate) fn id(&self) -> &AgentId {
+        match self {
+            Self::Store(agent) => &agent.id,
+            Self::File(id, _, _) => id,
         }
     }
 }
 
-/// The agent of this id. What the caller does not see is not there.
+/// The agent of this id. The file's word counts before the store's. What the caller does not see is not
+/// there.
 pub(crate) fn find(api: &Api, caller: &Caller, id: &str) -> Result<Found> {
     let missing = || Problem::not_found("agent", id);
     let agent = AgentId::parse(id).map_err(|_| missing())?;
-    if let Some(stored) = api.store().access().agent(&agent) {
-        let theirs = caller.is_administrator() || caller.owns(&agent, api.store());
-        return theirs.then_some(Found::Store(stored)).ok_or_else(missing);
-    }
-    // Nobody owns the agents of the files: an agent that asks is not one of them.
     let all = api.hub().declared();
-    let spec = all.desired.agents.get(&agent).filter(|_| caller.agent.is_none());
-    spec.map(|spec| Found::File(declared(&agent, spec))).ok_or_else(missing)
+    if let Some((place, spec)) = all.agents.get(&agent).zip(all.desired.agents.get(&agent)) {
+        // Nobody owns the agents of the files: people see all of them, and each sees itself.
+        let theirs = caller.agent.as_ref().is_none_or(|own| *own == agent);
+        let view = || {
+            Box::new(AgentView { problem: contest(api, &agent, place), ..declared(&agent, spec) })
+        };
+        return theirs
+            .then(|| Found::File(agent.clone(), place.clone(), view()))
+            .ok_or_else(missing);
+    }
+    let theirs = caller.is_administrator() || caller.owns(&agent, api.store());
+    let stored = api.store().access().agent(&agent).filter(|_| theirs);
+    stored.map(Found::Store).ok_or_else(missing)
+}
+
+/// What is wrong with an agent of a file: that somebody has one of the same id in the store.
+pub(super) fn contest(api: &Api, agent: &AgentId, place: &FilePlace) -> Option<String> {
+    let rows = api.store().access().contested();
+    rows.iter().find(|row| row.id == *agent).map(|row| contested(row, place))
+}
+
+/// A file declares it, and there it is changed.
+pub(super) fn of_file(id: &AgentId, place: &FilePlace) -> Problem {
+    let text = format!("the agent `{id}` is declared in {place}");
+    Problem::conflict("declared_in_file", text).remedy("Change it in that file.")
 }
 
 /// Names of servers that an agent may use.

@@ -3,10 +3,13 @@
 mod approve;
 pub(crate) mod change;
 pub(crate) mod create;
+mod credential;
 mod disable;
+pub(crate) mod edited;
 mod enable;
 pub(crate) mod entry;
 mod get;
+pub(crate) mod here;
 pub(crate) mod list;
 mod logs;
 mod reconnect;
@@ -18,7 +21,8 @@ mod update;
 
 use std::sync::Arc;
 
-use switchboard_model::{AgentId, Scope, ServerKey, ServerName, UserId};
+use switchboard_core::registry::Freshness;
+use switchboard_model::{AgentId, Scope, ServerKey, ServerName, ServerSpec, UserId};
 use switchboard_store::ServerRow;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -43,6 +47,7 @@ pub(super) fn routes() -> Routes {
 }
 
 /// A server that somebody meant.
+#[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) key: ServerKey,
     pub(crate) source: Source,
@@ -60,6 +65,11 @@ impl Found {
                 let text = format!("`{}` is declared in {}{line}", self.key.name, path.display());
                 let remedy = "Change it in that file, or with `switchboard add` and `remove`.";
                 Err(Problem::conflict("declared_in_file", text).remedy(remedy))
+            }
+            Source::Credential { shared, .. } => {
+                let text = format!("{} is {shared}, with a credential of one person's", self.key);
+                let remedy = "Change the server itself, or forget the credential.";
+                Err(Problem::conflict("shared_server", text).remedy(remedy))
             }
         }
     }
@@ -94,23 +104,42 @@ pub(crate) fn key(api: &Api, caller: &Caller, id: &str) -> Result<ServerKey> {
     find(api, caller, id).map(|found| found.key).or_else(|problem| gone().ok_or(problem))
 }
 
-/// A server as it stands now.
-pub(crate) async fn shown(api: &Api, found: &Found) -> Result<ServerView> {
+/// A server as it stands now, for whoever asks.
+pub(crate) async fn shown(api: &Api, caller: &Caller, found: &Found) -> Result<ServerView> {
     let stats = api.store().servers().stats(&found.key).await?;
-    let status = api.upstreams().status_of(&found.key).filter(|_| !found.shadowed);
     let declared = api.hub().declared();
-    let spec = match &found.source {
-        Source::Store(row) => Some(&row.spec),
-        Source::File { .. } => declared.desired.servers.get(&found.key),
-    };
-    let spec = spec.ok_or_else(|| Problem::not_found("server", found.key.name.as_str()))?;
-    Ok(server::server(&Shown {
+    // How the file's stands, and what happened to it, is the file's.
+    let hidden_by = declared.sources.get(&found.key).filter(|_| found.shadowed);
+    let status = api.upstreams().status_of(&found.key).filter(|_| !found.shadowed);
+    let spec = self::spec(api, found)?;
+    Ok(server::server(Shown {
         key: &found.key,
-        spec,
+        spec: &spec,
         source: &found.source,
+        hidden_by,
         status: status.as_ref(),
-        stats: Some(&stats),
+        stale: !found.shadowed && is_stale(api, &found.key),
+        stats: Some(&stats).filter(|_| !found.shadowed),
+        entry: caller.may_change(&found.key, api.store()).then(|| edited::shown(&spec)),
+        your_credential: declared.has_own(&found.key, &caller.user),
     }))
+}
+
+/// What is declared about it.
+pub(crate) fn spec(api: &Api, found: &Found) -> Result<Arc<ServerSpec>> {
+    match &found.source {
+        Source::Store(row) => Ok(row.spec.clone()),
+        Source::File { .. } | Source::Credential { .. } => {
+            let spec = api.hub().declared().desired.servers.get(&found.key).cloned();
+            spec.ok_or_else(|| Problem::not_found("server", found.key.name.as_str()))
+        }
+    }
+}
+
+/// Whether what a server offers is what it offered when it was last there.
+pub(crate) fn is_stale(api: &Api, key: &ServerKey) -> bool {
+    let now = api.registry().load();
+    now.offer(key).is_some_and(|offer| offer.freshness == Freshness::Stale)
 }
 
 fn by_id(declared: &Declared, id: &str) -> Option<Found> {

@@ -5,19 +5,19 @@ mod shape;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use switchboard_model::{HttpKind, HttpSpec, Template, Transport};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use self::shape::{
     Integration, IntegrationChange, IntegrationTest, Integrations, NewIntegration, OneIntegration,
-    bearer, integration, spec,
+    changed, integration, spec,
 };
 use crate::answers::{BadBody, Conflict, Guarded, Missing};
 use crate::api::{Api, Routes};
 use crate::error::{Problem, Result};
 use crate::input::{Body, Id};
 use crate::ops::servers::change::{self, Approve};
+use crate::ops::servers::here::Here;
 use crate::ops::servers::{create, entry, find, find_own, list, shown};
 use crate::who::Caller;
 
@@ -59,11 +59,12 @@ async fn integrations(
 async fn add(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
+    here: Here,
     Body(new): Body<NewIntegration>,
 ) -> Result<(StatusCode, Json<OneIntegration>)> {
     let (scope, spec) = (change::scope(&api, &caller, None, None)?, spec(&new)?);
     let name = spec.name.clone();
-    let made = create::add(&api, &caller, &scope, &[spec], Approve::Later).await?.pop();
+    let made = create::add(&api, (&caller, &here), &scope, &[spec], Approve::Later).await?.pop();
     let made = made.ok_or_else(|| Problem::not_found("integration", name.as_str()))?;
     Ok((StatusCode::CREATED, Json(OneIntegration { integration: integration(made) })))
 }
@@ -81,7 +82,7 @@ async fn get(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Json<OneIntegration>> {
-    let view = shown(&api, &find(&api, &caller, &id)?).await?;
+    let view = shown(&api, &caller, &find(&api, &caller, &id)?).await?;
     Ok(Json(OneIntegration { integration: integration(view) }))
 }
 
@@ -100,27 +101,19 @@ async fn update(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
+    here: Here,
     Body(wanted): Body<IntegrationChange>,
 ) -> Result<Json<OneIntegration>> {
     let found = find_own(&api, &caller, &id)?;
-    let mut spec = (*found.row()?.spec).clone();
-    if wanted.name.as_deref().is_some_and(|name| name != spec.name.as_str()) {
+    let old = &found.row()?.spec;
+    if wanted.name.as_deref().is_some_and(|name| name != old.name.as_str()) {
         return Err(Problem::invalid("a server keeps its name: delete it and add another"));
     }
-    if let Some(url) = &wanted.server_url {
-        let Transport::Http(http) = &spec.transport else {
-            return Err(Problem::invalid("`serverUrl` is for servers behind a URL"));
-        };
-        let url = Template::parse(url).map_err(|error| Problem::invalid(error.to_string()))?;
-        let kind: HttpKind = http.kind;
-        let headers = http.headers.clone();
-        spec.transport = Transport::Http(HttpSpec { kind, url, headers });
-    }
+    let mut spec = entry::native(&old.name, &changed(old, &wanted)?)?;
     if let Some(key) = &wanted.api_key {
-        spec.auth = bearer(&spec, key)?;
+        entry::set_key(&mut spec, key)?;
     }
-    spec.enabled = wanted.is_enabled.unwrap_or(spec.enabled);
-    entry::check(&caller, &spec)?;
+    entry::check(&caller, &here, &spec)?;
     let how = (None, Approve::Later);
     let view = change::update(&api, &caller, &found.key, &spec, how).await?;
     Ok(Json(OneIntegration { integration: integration(view) }))
@@ -141,7 +134,7 @@ async fn remove(
 ) -> Result<StatusCode> {
     let found = find_own(&api, &caller, &id)?;
     found.row()?;
-    change::remove(&api, &caller, &found.key).await?;
+    change::remove(&api, &caller, &found.key, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -160,7 +153,7 @@ async fn test(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Json<IntegrationTest>> {
-    let tried = change::test(&api, &find_own(&api, &caller, &id)?).await?;
+    let tried = change::test(&api, &caller, &find_own(&api, &caller, &id)?).await?;
     Ok(Json(IntegrationTest {
         success: tried.success,
         message: tried.message,
@@ -182,6 +175,6 @@ async fn reconnect(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Json<OneIntegration>> {
-    let view = change::reconnect(&api, &find_own(&api, &caller, &id)?).await?;
+    let view = change::reconnect(&api, &caller, &find_own(&api, &caller, &id)?).await?;
     Ok(Json(OneIntegration { integration: integration(view) }))
 }

@@ -1,5 +1,7 @@
 //! OpenAssistant's `/api/mcp`: list, add or change, remove one's servers.
 
+mod kept;
+
 use std::collections::BTreeMap;
 
 use axum::extract::State;
@@ -11,11 +13,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::kept::{masked, native};
 use crate::answers::{BadBody, BadQuery, Conflict, Guarded, Missing};
 use crate::api::{Api, Routes};
 use crate::error::{Problem, Result};
 use crate::input::{Asked, Body};
 use crate::ops::servers::change::{self, Approve};
+use crate::ops::servers::here::Here;
 use crate::ops::servers::{create, entry, find_own, list};
 use crate::view::server::ServerView;
 use crate::who::Caller;
@@ -44,6 +48,21 @@ struct AssistantServer {
     enabled: bool,
     /// `user` (editable) or `global` (read-only).
     scope: String,
+    /// For stdio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Value>,
+    /// For stdio; `***` for what is secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Value>,
+    /// For stdio; `***` for what is secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env: Option<Value>,
+    /// For http, with `***` for what is secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<Value>,
+    /// For http; `***` for what is secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<Value>,
     /// `disconnected`, `connecting`, `connected` or `error`.
     status: String,
     /// Why it is not connected.
@@ -72,7 +91,8 @@ struct AssistantTool {
     annotations: Value,
 }
 
-/// A server to add or change.
+/// A server to add or change. Of one that is there, what is not given stays, and so does what is given as
+/// it was shown, with `***`.
 #[derive(Deserialize, ToSchema)]
 struct AssistantConfig {
     /// Its name; one's own of that name is changed.
@@ -83,15 +103,13 @@ struct AssistantConfig {
     command: Option<String>,
     /// For stdio.
     args: Option<Vec<String>>,
-    /// For stdio; kept encrypted and never shown again.
-    #[schema(write_only)]
+    /// For stdio; kept encrypted and never shown again. All of them, if any.
     env: Option<BTreeMap<String, String>>,
     /// For http.
     url: Option<String>,
-    /// For http; kept encrypted and never shown again.
-    #[schema(write_only)]
+    /// For http; kept encrypted and never shown again. All of them, if any.
     headers: Option<BTreeMap<String, String>>,
-    /// Whether it may run; true unless given.
+    /// Whether it may run; a new one may unless given.
     enabled: Option<bool>,
 }
 
@@ -140,19 +158,21 @@ async fn servers(
 async fn upsert(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
+    here: Here,
     Body(config): Body<AssistantConfig>,
 ) -> Result<Json<AssistantServer>> {
     let name = entry::name(&config.name)?;
-    let spec = entry::native(&name, &native(&config)?)?;
-    entry::check(&caller, &spec)?;
     let scope = Scope::User(caller.user.clone());
     let key = ServerKey { scope: scope.clone(), name };
-    let view = match api.store().servers().get(&key).await? {
+    let old = api.store().servers().get(&key).await?.map(|row| row.spec);
+    let spec = entry::native(&key.name, &native(&config, old.as_deref())?)?;
+    entry::check(&caller, &here, &spec)?;
+    let view = match old {
         Some(_) => {
             let how = (None, Approve::Later);
             Some(change::update(&api, &caller, &key, &spec, how).await?)
         }
-        None => create::add(&api, &caller, &scope, &[spec], Approve::Later).await?.pop(),
+        None => create::add(&api, (&caller, &here), &scope, &[spec], Approve::Later).await?.pop(),
     };
     let view = view.ok_or_else(|| Problem::not_found("server", key.name.as_str()))?;
     Ok(Json(server(&api, &key, view)))
@@ -173,31 +193,18 @@ async fn remove(
 ) -> Result<Json<AssistantDone>> {
     let found = find_own(&api, &caller, &which.id)?;
     found.row()?;
-    change::remove(&api, &caller, &found.key).await?;
+    change::remove(&api, &caller, &found.key, None).await?;
     Ok(Json(AssistantDone { success: true }))
 }
 
-fn native(config: &AssistantConfig) -> Result<Map<String, Value>> {
-    let mut entry = Map::new();
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            entry.insert(name.to_owned(), value);
-        }
-    };
-    match config.transport.as_str() {
-        "stdio" => {
-            put("command", config.command.as_deref().map(Value::from));
-            put("args", config.args.clone().map(Value::from));
-            put("env", config.env.as_ref().map(|env| json!(env)));
-        }
-        "http" => {
-            put("url", config.url.as_deref().map(Value::from));
-            put("headers", config.headers.as_ref().map(|headers| json!(headers)));
-        }
-        _ => return Err(Problem::invalid("`transport` is `stdio` or `http`")),
-    }
-    put("enabled", config.enabled.map(Value::from));
-    Ok(entry)
+/// What is declared about a server that is shown.
+fn declared(api: &Api, key: &ServerKey, view: &ServerView) -> Map<String, Value> {
+    let declared = api.hub().declared();
+    let hidden = declared.shadowed.get(key).filter(|_| view.source.shadowed).map(|row| &row.spec);
+    hidden
+        .or_else(|| declared.desired.servers.get(key))
+        .map(|spec| masked(spec))
+        .unwrap_or_default()
 }
 
 fn server(api: &Api, key: &ServerKey, view: ServerView) -> AssistantServer {
@@ -222,9 +229,15 @@ fn server(api: &Api, key: &ServerKey, view: ServerView) -> AssistantServer {
         }),
     };
     let tools = offered.iter().flat_map(|offered| &offered.tools).map(tool).collect();
+    let mut entry = declared(api, key, &view);
     let transport = if view.transport == "stdio" { "stdio" } else { "http" };
     AssistantServer {
         tools,
+        command: entry.remove("command"),
+        args: entry.remove("args"),
+        env: entry.remove("env"),
+        url: entry.remove("url"),
+        headers: entry.remove("headers"),
         transport: transport.to_owned(),
         error: (status == "error").then_some(view.state.message),
         status: status.to_owned(),

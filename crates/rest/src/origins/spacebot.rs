@@ -117,7 +117,7 @@ async fn reconnect(
         agents::find(&api, &caller, agent)?;
     }
     let found = find_own(&api, &caller, &wanted.server_name)?;
-    let view = change::reconnect(&api, &found).await?;
+    let view = change::reconnect(&api, &caller, &found).await?;
     let success = view.state.code == "connected";
     Ok(Json(SpacebotReconnected { success, server: server(view) }))
 }

@@ -28,6 +28,8 @@ pub(crate) struct AgentView {
     pub(crate) created_at: Option<String>,
     /// Counts its changes; the etag is made of it.
     pub(crate) revision: Option<i64>,
+    /// What is wrong: that somebody has an agent of the same id in the store, which does not count.
+    pub(crate) problem: Option<String>,
 }
 
 impl From<&Agent> for AgentView {
@@ -54,5 +56,6 @@ pub(crate) fn declared(id: &AgentId, spec: &AgentSpec) -> AgentView {
         servers: spec.servers.as_ref().map(names),
         created_at: None,
         revision: None,
+        problem: None,
     }
 }

@@ -2,12 +2,14 @@
 //! Of secrets only the names.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use switchboard_model::{Auth, Scope, ServerKey, ServerSpec, ServerState, Transport, mask};
 use switchboard_store::{ServerRow, ServerStats, command_hash};
 use switchboard_upstream::Status;
 use switchboard_wire::Era;
 use utoipa::ToSchema;
 
+use super::command::CommandView;
 use super::time::time;
 use crate::port::Source;
 
@@ -40,6 +42,8 @@ pub(crate) struct ServerView {
     pub(crate) description: Option<String>,
     /// For people.
     pub(crate) category: Option<String>,
+    /// The catalog's name of what it is, if the catalog knows it.
+    pub(crate) catalog: Option<String>,
     /// `external` or `internal`.
     pub(crate) standing: String,
     /// How it stands.
@@ -50,19 +54,31 @@ pub(crate) struct ServerView {
     pub(crate) stats: StatsView,
     /// Counts its changes; the etag is made of it.
     pub(crate) revision: Option<i64>,
+    /// Whether the caller has a credential of their own for it: their agents reach it over a connection of
+    /// their own, which is a server of the same name and the source `credential`.
+    pub(crate) your_credential: bool,
+    /// Its entry as our own file has it, for whoever may change it: `null` stands for what is secret, and
+    /// sent back keeps it. What has its default is left out.
+    #[schema(value_type = Option<Object>)]
+    pub(crate) entry: Option<Map<String, Value>>,
 }
 
 /// Where a server is declared.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SourceView {
-    /// `file` or `store`. What a file declares is changed in the file.
+    /// `file` or `store`; or `credential`: a server that everybody has, with somebody's own credential. What
+    /// a file declares is changed in the file.
     pub(crate) kind: String,
+    /// The id of the server that everybody has, of the kind `credential`.
+    pub(crate) shared: Option<String>,
     /// The file.
     pub(crate) path: Option<String>,
     /// The line.
     pub(crate) line: Option<usize>,
     /// Whether a file declares a server of the same name, which counts instead.
     pub(crate) shadowed: bool,
+    /// That file.
+    pub(crate) shadowed_by: Option<String>,
 }
 
 /// How a server stands.
@@ -94,6 +110,9 @@ pub(crate) struct StateView {
     pub(crate) pid: Option<u32>,
     /// Calls under way.
     pub(crate) in_flight: u32,
+    /// Whether what it offers to agents is what it offered when it was last there, and it has not said
+    /// since that it still does.
+    pub(crate) stale: bool,
 }
 
 /// Whether a command line may run.
@@ -107,6 +126,8 @@ pub(crate) struct ApprovalView {
     pub(crate) by: Option<String>,
     /// When.
     pub(crate) at: Option<String>,
+    /// All of it, for administrators, while it waits for approval.
+    pub(crate) command: Option<CommandView>,
 }
 
 /// What happened to a server.
@@ -122,11 +143,11 @@ pub(crate) struct StatsView {
     pub(crate) error_count: u64,
     /// What went wrong last.
     pub(crate) last_error: Option<String>,
-    /// Its state, as it was last written down.
+    /// Its state; as it was last written down, if it does not run.
     pub(crate) connection_status: Option<String>,
     /// When it last answered.
     pub(crate) last_connected_at: Option<String>,
-    /// How many tools it had then.
+    /// How many tools it has, or had then.
     pub(crate) tool_count: Option<u64>,
 }
 
@@ -135,16 +156,24 @@ pub(crate) struct Shown<'a> {
     pub(crate) key: &'a ServerKey,
     pub(crate) spec: &'a ServerSpec,
     pub(crate) source: &'a Source,
-    /// None, if it does not run because a file's counts instead.
+    /// The file that counts instead, if one does: then it does not run.
+    pub(crate) hidden_by: Option<&'a Source>,
+    /// None, if it does not run, or nothing does.
     pub(crate) status: Option<&'a Status>,
+    /// Whether what it offers is what it offered when it was last there.
+    pub(crate) stale: bool,
     pub(crate) stats: Option<&'a ServerStats>,
+    /// For whoever may change it.
+    pub(crate) entry: Option<Map<String, Value>>,
+    /// Whether whoever asks has a credential of their own for it.
+    pub(crate) your_credential: bool,
 }
 
 /// The server's id: the row's where it has one, else made of what it is called and whose it is.
 pub(crate) fn id(key: &ServerKey, source: &Source) -> String {
     match source {
         Source::Store(row) => row.id.clone(),
-        Source::File { .. } => key_id(key),
+        Source::File { .. } | Source::Credential { .. } => key_id(key),
     }
 }
 
@@ -158,11 +187,12 @@ pub(crate) fn key_id(key: &ServerKey) -> String {
 }
 
 /// A server as the API shows it.
-pub(crate) fn server(shown: &Shown<'_>) -> ServerView {
-    let Shown { key, spec, source, status, stats } = shown;
+pub(crate) fn server(shown: Shown<'_>) -> ServerView {
+    let Shown { key, spec, source, hidden_by, status, stale, stats, entry, your_credential } =
+        shown;
     let row = match source {
         Source::Store(row) => Some(row),
-        Source::File { .. } => None,
+        Source::File { .. } | Source::Credential { .. } => None,
     };
     let (scope, owner) = match &key.scope {
         Scope::Global => ("global", None),
@@ -178,7 +208,7 @@ pub(crate) fn server(shown: &Shown<'_>) -> ServerView {
         name: key.name.to_string(),
         scope: scope.to_owned(),
         owner,
-        source: source_view(source, status.is_none()),
+        source: source_view(source, hidden_by),
         enabled: spec.enabled,
         transport: spec.transport.as_str().to_owned(),
         target: spec.target(),
@@ -187,25 +217,35 @@ pub(crate) fn server(shown: &Shown<'_>) -> ServerView {
         auth: auth(&spec.auth).to_owned(),
         description: spec.description.clone(),
         category: spec.category.clone(),
+        catalog: switchboard_config::catalog::name_of(spec).map(str::to_owned),
         standing: spec.standing.as_str().to_owned(),
-        state: state(*status),
+        state: StateView { stale, ..state(status) },
         approval: approval(spec, row.map(|row| &**row)),
-        stats: stats.map(stats_view).unwrap_or_default(),
+        stats: stats_view(stats, status),
         revision: row.map(|row| row.revision),
+        your_credential,
+        entry,
     }
 }
 
-fn source_view(source: &Source, shadowed: bool) -> SourceView {
-    match source {
-        Source::File { path, line } => SourceView {
-            kind: "file".to_owned(),
-            path: Some(path.display().to_string()),
-            line: *line,
-            shadowed: false,
-        },
-        Source::Store(_) => {
-            SourceView { kind: "store".to_owned(), path: None, line: None, shadowed }
-        }
+fn source_view(source: &Source, hidden_by: Option<&Source>) -> SourceView {
+    let file = |source: &Source| match source {
+        Source::File { path, line } => Some((path.display().to_string(), *line)),
+        Source::Store(_) | Source::Credential { .. } => None,
+    };
+    let (path, line) = file(source).unzip();
+    let (kind, shared) = match source {
+        Source::File { .. } => ("file", None),
+        Source::Store(_) => ("store", None),
+        Source::Credential { shared, of } => ("credential", Some(id(shared, of))),
+    };
+    SourceView {
+        kind: kind.to_owned(),
+        shared,
+        path,
+        line: line.flatten(),
+        shadowed: hidden_by.is_some(),
+        shadowed_by: hidden_by.and_then(file).map(|(path, _)| path),
     }
 }
 
@@ -233,6 +273,7 @@ fn state(status: Option<&Status>) -> StateView {
         prompts: counts.prompts,
         pid: status.and_then(|status| status.pid),
         in_flight: status.map_or(0, |status| status.in_flight),
+        stale: false,
     }
 }
 
@@ -244,19 +285,25 @@ fn approval(spec: &ServerSpec, row: Option<&ServerRow>) -> Option<ApprovalView> 
         approved: given.is_some(),
         by: given.map(|approval| approval.by.clone()),
         at: given.map(|approval| time(approval.at)),
+        command: None,
     })
 }
 
-fn stats_view(stats: &ServerStats) -> StatsView {
+/// How it stands now counts before what was last written down, so that no answer contradicts itself.
+fn stats_view(stats: Option<&ServerStats>, status: Option<&Status>) -> StatsView {
+    let Some(stats) = stats else { return StatsView::default() };
+    let now = status.filter(|status| status.state.is_connected());
+    let tools = now.map(|status| status.counts.tools as u64);
+    let code = status.map(|status| status.state.code().to_owned());
     StatsView {
         added_at: stats.added_at.map(time),
         last_used: stats.last_used.map(time),
         use_count: stats.use_count,
         error_count: stats.error_count,
         last_error: stats.last_error.clone(),
-        connection_status: stats.connection_status.clone(),
+        connection_status: code.or_else(|| stats.connection_status.clone()),
         last_connected_at: stats.last_connected_at.map(time),
-        tool_count: stats.tool_count,
+        tool_count: tools.or(stats.tool_count),
     }
 }
 

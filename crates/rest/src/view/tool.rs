@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_core::registry::Listed;
+use switchboard_core::registry::{Freshness, Listed};
 use switchboard_wire::types::{Annotations, ToolEntry};
 use utoipa::ToSchema;
 
@@ -24,6 +24,8 @@ pub(crate) struct ToolView {
     pub(crate) input_schema: Value,
     /// The hints, as the server claims them.
     pub(crate) annotations: HintsView,
+    /// Whether the server offered it when it was last there, and has not said since that it still does.
+    pub(crate) stale: bool,
 }
 
 /// What a server claims about a tool.
@@ -49,6 +51,7 @@ impl From<Listed<'_, ToolEntry>> for ToolView {
             description: entry.description().map(|text| text.into_owned()),
             input_schema: serde_json::from_str(entry.input_schema().as_str()).unwrap_or_default(),
             annotations: entry.annotations.into(),
+            stale: listed.offer.freshness == Freshness::Stale,
         }
     }
 }

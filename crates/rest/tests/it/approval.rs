@@ -10,6 +10,7 @@ use crate::matrix::CASES;
 
 suite! {
     nothing_starts_without_an_administrator,
+    who_approves_sees_everything_that_would_run,
     an_edit_takes_the_approval_away,
 }
 
@@ -22,6 +23,25 @@ fn marking(mark: &Path) -> Value {
     json!({"command": "/bin/sh", "args": args})
 }
 
+/// Every form in which a server can be added: as an entry, by each way of writing a client's
+/// configuration, from the catalog.
+fn forms(entry: &Value) -> Vec<String> {
+    let json = |name: &str, key: &str| json!({key: {name: entry}}).to_string();
+    let (command, args) = (&entry["command"], &entry["args"]);
+    let toml = format!("[mcp_servers.by_toml]\ncommand = {command}\nargs = {args}\n");
+    let yaml = format!("mcpServers:\n  by_yaml:\n    command: {command}\n    args: {args}\n");
+    let texts = [json("by_clients", "mcpServers"), json("by_code", "servers"), toml, yaml];
+    let pasted = texts.iter().map(|text| json!({"config": text}));
+    let named = [
+        json!({"name": "by_entry", "entry": entry}),
+        json!({"name": "by_word", "catalog": "playwright"}),
+        json!({"name": "by_key", "catalog": "notion", "apiKey": "x"}),
+    ];
+    let bold = json!({"name": "by_word_of_nobody", "entry": entry, "approve": true});
+    named.into_iter().chain(pasted).chain([bold]).map(|form| form.to_string()).collect()
+}
+
+#[expect(clippy::too_many_lines, reason = "one story, told in its order")]
 async fn nothing_starts_without_an_administrator(engine: Engine<'_>) {
     let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
@@ -58,11 +78,25 @@ async fn nothing_starts_without_an_administrator(engine: Engine<'_>) {
                 "command": command, "commandArgs": args})
             .to_string();
         }
-        for client in [&bob, &agent] {
+        let forms = match (case.method, case.path) {
+            ("POST", "/api/v1/servers") => forms(&entry),
+            _ => vec![body],
+        };
+        for (client, body) in
+            [&bob, &agent].into_iter().flat_map(|c| forms.iter().map(move |b| (c, b)))
+        {
             let body = Some(body.clone()).filter(|body| !body.is_empty());
             drop(client.open(case.method, &path, body).await);
         }
     }
+    let waiting = world.hub.upstreams.status().into_iter().filter(|status| {
+        // Some of the routes switch it off.
+        let waits = matches!(status.state.code(), "needs_approval" | "disabled");
+        let waits = waits && status.pid.is_none();
+        assert!(status.spec.transport.as_str() != "stdio" || waits, "{status:?}");
+        waits
+    });
+    assert!(waiting.count() >= 6, "every form made a server");
     let runs = bob.send("POST", &format!("/api/v1/servers/{id}/enable"), None).await.expect(200);
     assert_eq!(runs["state"]["code"], "needs_approval");
     let tested = bob.send("POST", &format!("/api/v1/servers/{id}/test"), None).await.expect(200);
@@ -105,5 +139,44 @@ async fn an_edit_takes_the_approval_away(engine: Engine<'_>) {
     assert!(mark.exists());
     let status = world.hub.upstreams.status_of(&crate::kit::global("cmd")).unwrap();
     assert_eq!(status.state.code(), "needs_approval");
+    world.stop().await;
+}
+
+/// What looks like a secret is none here: whoever approves a command line must have seen all of it.
+async fn who_approves_sees_everything_that_would_run(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let args =
+        ["-y", "a1b2c3d4e5f6a7b8c9d0e1f2", "--api-token-helper", "/tmp/evil.sh", "\u{1b}[2K"];
+    let entry = json!({"command": "npx", "args": args, "cwd": "/tmp/evil", "env": {
+        "KEY": "canary-value", "HOME_OF_IT": "/tmp"}});
+    let new = json!({"name": "cmd", "entry": entry});
+    let made = bob.post("/api/v1/servers", new).await.expect(201);
+    assert!(!made["target"].as_str().unwrap().contains('\u{1b}'), "{made}");
+    let path = format!("/api/v1/servers/{}", made["id"].as_str().unwrap());
+    let words: Vec<&str> = ["npx"].into_iter().chain(args).collect();
+    let command = json!({"words": words, "cwd": "/tmp/evil", "env": [
+        {"name": "HOME_OF_IT", "value": null, "sealed": true},
+        {"name": "KEY", "value": null, "sealed": true},
+    ]});
+    let shown = ada.get(&path).await.expect(200);
+    assert_eq!(shown["approval"]["command"], command, "{shown}");
+    let listed = ada.get("/api/v1/servers").await.expect(200);
+    assert_eq!(listed["items"][0]["approval"]["command"], command, "{listed}");
+    // Its owner wrote it, and nobody else approves it.
+    let shown = bob.get(&path).await.expect(200);
+    assert_eq!(shown["approval"]["command"], Value::Null);
+    // A variable of the hub's is named, so that whoever approves knows what the command gets.
+    let asks =
+        json!({"entry": {"command": "srv", "args": ["${WORD:-x}"], "env": {"K": "${HUB_SECRET}"}}});
+    ada.put(&path, asks).await.expect(200);
+    let shown = ada.get(&path).await.expect(200);
+    let env = json!([{"name": "K", "value": "${HUB_SECRET}", "sealed": false}]);
+    assert_eq!(shown["approval"]["command"]["env"], env, "{shown}");
+    assert_eq!(shown["approval"]["command"]["words"], json!(["srv", "${WORD:-x}"]));
+    // Once approved, nobody needs to see it again.
+    let hash = json!({"hash": shown["approval"]["hash"]});
+    ada.post(&format!("{path}/approve"), hash).await.expect(200);
+    assert_eq!(ada.get(&path).await.expect(200)["approval"]["command"], Value::Null);
     world.stop().await;
 }

@@ -129,6 +129,7 @@ impl World {
             store: store.clone(),
             upstreams,
             registry,
+            models: switchboard_core::Surface::model(),
             router: Router::new(ports, Results::new(clock.clone(), Bounds::default()), [7; 32]),
             recorder: Some(recorder),
             spans: None,

@@ -5,11 +5,15 @@
 #[macro_use]
 mod kit;
 
+mod agents;
 mod approval;
+mod credentials;
+mod edits;
 mod matrix;
 mod origins;
 mod records;
 mod secrets;
 mod servers;
 mod sign_in;
+mod tested;
 mod things;

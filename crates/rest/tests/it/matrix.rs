@@ -73,6 +73,13 @@ pub(crate) const CASES: &[Case] = &[
     case("GET", "/api/v1/agents/{agent}/tools", "", [404, 200, 200, 404]),
     case("GET", "/api/v1/agents/{agent}/tokens", "", OWN),
     case("POST", "/api/v1/agents/{agent}/tokens", r#"{"name": "x"}"#, [404, 201, 201, 403]),
+    // Of an agent that a file declares, which nobody owns.
+    case("GET", "/api/v1/agents/clerk", "", PEOPLE),
+    case("PUT", "/api/v1/agents/clerk", "{}", [409, 409, 409, 403]),
+    case("DELETE", "/api/v1/agents/clerk", "", [409, 409, 409, 403]),
+    case("GET", "/api/v1/agents/clerk/tools", "", [403, 403, 200, 404]),
+    case("GET", "/api/v1/agents/clerk/tokens", "", ADMIN),
+    case("POST", "/api/v1/agents/clerk/tokens", r#"{"name": "x"}"#, [403, 403, 201, 403]),
     case("GET", "/api/v1/tokens", "", PEOPLE),
     case("POST", "/api/v1/tokens", r#"{"name": "x"}"#, [201, 201, 201, 403]),
     case("DELETE", "/api/v1/tokens/{token}", "", [404, 204, 204, 403]),
@@ -123,7 +130,7 @@ pub(crate) const CASES: &[Case] = &[
 /// The path as the table has it.
 fn row(path: &str) -> String {
     let parts = path.split('/').map(|part| match part {
-        "{server}" | "{agent}" | "{token}" | "{user}" | "bob" => "{id}",
+        "{server}" | "{agent}" | "{token}" | "{user}" | "bob" | "clerk" => "{id}",
         other => other,
     });
     parts.collect::<Vec<_>>().join("/")
@@ -136,7 +143,7 @@ async fn exactly_the_allowed_pass(engine: Engine<'_>) {
         ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
     assert_eq!(cases, routes, "every route has its row here");
 
-    let world = World::start(engine).await;
+    let world = World::with(engine, |_| vec![crate::agents::FILE.to_owned()]).await;
     let tokens = world.tokens.clone();
     let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
     let mut wrong = Vec::new();
@@ -223,7 +230,11 @@ async fn nothing_that_is_sent_breaks_a_route(engine: Engine<'_>) {
 async fn what_is_in_no_table_is_not_there(engine: Engine<'_>) {
     let world = World::start(engine).await;
     for path in ["/", "/api/v2/servers", "/api/v1", "/api/v1/nothing", "/api/v1/servers/x/y/z"] {
-        assert_eq!(world.ada().get(path).await.status, 404, "{path}");
+        for client in [world.ada(), world.nobody()] {
+            let answer = client.get(path).await;
+            assert_eq!(answer.header("content-type"), "application/problem+json", "{path}");
+            assert_eq!(answer.expect(404)["code"], "not_found", "{path}");
+        }
     }
     assert_eq!(world.ada().send("PATCH", "/api/v1/servers", None).await.status, 405);
     world.stop().await;

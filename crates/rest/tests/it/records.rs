@@ -11,6 +11,7 @@ suite! {
     how_much_is_kept_is_said_by_administrators,
     members_see_only_what_they_did,
     events_are_resumed_filtered_and_end_with_the_credential,
+    whoever_missed_events_is_told,
 }
 
 async fn members_see_only_what_they_did(engine: Engine<'_>) {
@@ -111,6 +112,30 @@ impl Stream {
 
 fn event(kind: &str, whose: Option<&str>, server: Option<ServerKey>) -> NewEvent {
     NewEvent { kind: kind.to_owned(), user: whose.map(user), server, payload: json!({"n": 1}) }
+}
+
+async fn whoever_missed_events_is_told(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (bob, events) = (world.bob(), world.store.events());
+    for _ in 0..3 {
+        events.append(&event("old", None, None)).await.unwrap();
+    }
+    world.clock.advance(std::time::Duration::from_secs(3600));
+    events.append(&event("new", None, None)).await.unwrap();
+    events.prune(std::time::Duration::from_secs(60)).await.unwrap();
+    for (last, at, reason) in [("1", 3, "gone"), ("999", 4, "unknown")] {
+        let mut stream = Stream::open(&bob.header("last-event-id", last), "/api/v1/events").await;
+        let (id, data) = stream.next().await.unwrap();
+        assert_eq!((id, &data["kind"]), (at, &json!("reset")), "after {last}");
+        assert_eq!(data["payload"]["reason"], reason);
+        if at == 4 {
+            events.append(&event("newer", None, None)).await.unwrap();
+        }
+        assert_eq!(stream.next().await.unwrap().0, at + 1, "after {last}");
+    }
+    let mut stream = Stream::open(&bob.header("last-event-id", "3"), "/api/v1/events").await;
+    assert_eq!(stream.next().await.unwrap().1["kind"], "new", "nothing was missed");
+    world.stop().await;
 }
 
 async fn events_are_resumed_filtered_and_end_with_the_credential(engine: Engine<'_>) {

@@ -3,17 +3,21 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_model::{HttpKind, HttpSpec, ServerName, ServerSpec, Template, Transport};
+use switchboard_model::{
+    Auth, HttpKind, HttpSpec, Scope, ServerKey, ServerName, ServerSpec, Template, Transport,
+};
 use switchboard_rest::port::Hub as _;
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::{Engine, World};
+use crate::kit::{Engine, World, user};
 
 suite! {
     an_entry_lives_and_is_used,
     an_edit_is_for_what_was_read,
+    this_hub_in_a_configuration_is_no_server,
+    a_server_may_be_called_like_a_part_of_a_file,
+    a_credential_that_has_no_effect_is_not_taken,
     every_fault_of_an_entry_comes_back,
-    members_cannot_reach_the_hubs_environment,
     the_catalog_and_clients_configurations_work,
     what_files_declare_stays_theirs,
     whoever_hangs_up_leaves_nothing_half_done,
@@ -24,7 +28,7 @@ pub(crate) fn off(name: &ServerName) -> ServerSpec {
     let url = Template::literal("http://127.0.0.1:9/mcp");
     let http = HttpSpec { kind: HttpKind::Streamable, url, headers: Default::default() };
     let spec = ServerSpec::new(name.clone(), Transport::Http(http));
-    ServerSpec { enabled: false, ..spec }
+    ServerSpec { enabled: false, auth: Auth::Bearer { token: None }, ..spec }
 }
 
 async fn an_entry_lives_and_is_used(engine: Engine<'_>) {
@@ -32,8 +36,15 @@ async fn an_entry_lives_and_is_used(engine: Engine<'_>) {
     let (bob, server) = (world.bob(), Scripted::http(&Script::new()));
     let entry = json!({"url": server.url(), "headers": {"x-key": "canary-1"}});
     let new = json!({"name": "things", "entry": entry});
-    let made = bob.post("/api/v1/servers", new.clone()).await.expect(201);
+    let answer = bob.post("/api/v1/servers", new.clone()).await;
+    let made = answer.expect(201);
     assert_eq!(made["state"]["code"], "connected", "{made}");
+    // No answer contradicts itself.
+    assert_eq!(made["stats"]["connection_status"], "connected", "{made}");
+    assert_eq!(made["stats"]["tool_count"], made["state"]["tools"], "{made}");
+    assert!(made["stats"]["last_connected_at"].is_string(), "{made}");
+    let location = format!("/api/v1/servers/{}", made["id"].as_str().unwrap());
+    assert_eq!((answer.header("location"), answer.header("etag")), (&*location, "\"r1\""));
     assert_eq!((&made["scope"], &made["owner"]), (&json!("user"), &json!("bob")));
     assert_eq!(made["headers"], json!(["x-key"]));
     let tools = made["state"]["tools"].as_u64().unwrap();
@@ -101,6 +112,116 @@ async fn an_edit_is_for_what_was_read(engine: Engine<'_>) {
     world.stop().await;
 }
 
+/// Bob's.
+pub(crate) fn own(name: &str) -> ServerKey {
+    ServerKey { scope: Scope::User(user("bob")), name: ServerName::parse(name).unwrap() }
+}
+
+async fn this_hub_in_a_configuration_is_no_server(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (bob, here) = (world.bob(), world.address);
+    let port = here.port();
+    let texts = [
+        json!({"me": {"url": format!("http://{here}/mcp")}, "a": {"url": "http://127.0.0.1:9/"}}),
+        json!({"mcpServers": {"switchboard": {"url": format!("http://localhost:{port}/mcp/agents/x")},
+            "b": {"url": "http://127.0.0.1:9/"}}}),
+        json!({"mcpServers": {"pipe": {"command": "switchboard", "args": ["mcp"]},
+            "bridge": {"command": "npx", "args": ["mcp-remote", format!("http://[::1]:{port}/sse")]},
+            "c": {"url": "http://127.0.0.1:9/"}}}),
+    ];
+    let wanted = [(&["me"][..], "a"), (&["switchboard"], "b"), (&["bridge", "pipe"], "c")];
+    for (text, (hubs, server)) in texts.iter().zip(wanted) {
+        let added = bob.post("/api/v1/servers", json!({"config": text.to_string()})).await;
+        let added = added.expect(201);
+        let names = |list: &Value| -> Vec<String> {
+            let name = |item: &Value| item["name"].as_str().unwrap().to_owned();
+            let mut names: Vec<_> = list.as_array().unwrap().iter().map(name).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(
+            (names(&added["items"]), names(&added["left_out"])),
+            (vec![server.to_owned()], hubs.iter().map(|hub| (*hub).to_owned()).collect())
+        );
+    }
+    // In every other way it is refused.
+    let at = format!("http://{here}/mcp");
+    for (path, new) in [
+        ("/api/v1/servers", json!({"name": "me", "entry": {"url": at}})),
+        (
+            "/api/v1/servers",
+            json!({"name": "me", "entry": {"command": "switchboard", "args": ["mcp"]}}),
+        ),
+        ("/api/mcp", json!({"name": "me", "transport": "http", "url": at})),
+        ("/integrations", json!({"name": "me", "serverType": "custom", "serverUrl": at})),
+    ] {
+        let refused = bob.post(path, new).await.expect(422);
+        assert!(refused["detail"].as_str().unwrap().contains("own endpoint"), "{path}: {refused}");
+    }
+    let change = json!({"entry": {"url": at}});
+    assert_eq!(bob.put("/api/v1/servers/a", change).await.status, 422);
+    let alone = json!({"mcpServers": {"hub": {"url": format!("http://{here}/mcp")}}}).to_string();
+    let refused = bob.post("/api/v1/servers", json!({"config": alone})).await.expect(422);
+    assert!(refused["detail"].as_str().unwrap().contains("but this hub itself"), "{refused}");
+    world.stop().await;
+}
+
+async fn a_server_may_be_called_like_a_part_of_a_file(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let bob = world.bob();
+    let entry = json!({"url": "http://127.0.0.1:9/"});
+    for config in [
+        json!({"hub": entry}),
+        json!({"agents": entry, "policy": entry}),
+        json!({"mcp": entry, "other": entry}),
+        json!({"mcpServers": {"servers": entry}}),
+    ] {
+        let added = bob.post("/api/v1/servers", json!({"config": config.to_string()})).await;
+        let names = added.expect(201)["items"].as_array().unwrap().len();
+        let all = config.get("mcpServers").unwrap_or(&config).as_object().unwrap().len();
+        assert_eq!(names, all, "{config}");
+    }
+    // All servers, or one of that name? Whoever knows can say so.
+    for word in ["servers", "mcpServers", "mcp"] {
+        let config = json!({word: entry}).to_string();
+        let refused = bob.post("/api/v1/servers", json!({"config": config})).await.expect(422);
+        let first = &refused["errors"][0];
+        let told = format!("`{word}` holds what a single server has");
+        assert_eq!(first["message"], told, "{refused}");
+        assert!(first["remedy"].as_str().unwrap().contains("mcpServers"), "{refused}");
+    }
+    world.stop().await;
+}
+
+async fn a_credential_that_has_no_effect_is_not_taken(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let bob = world.bob();
+    let key = json!({"type": "api_key", "header": "x-key"});
+    let own = json!({"type": "bearer", "token": "t"});
+    let cases = [
+        (json!("bearer"), "bearer", 200, ""),
+        (json!("bearer"), "api_key", 422, "takes a credential of the kind `bearer`"),
+        (key.clone(), "api_key", 200, ""),
+        (key, "bearer", 422, "takes a credential of the kind `api_key`"),
+        (own, "bearer", 409, "has its own credential"),
+        (json!("oauth"), "bearer", 409, "wants a person to sign in"),
+        (json!("none"), "bearer", 409, "says of no credential where it goes"),
+    ];
+    for (number, (auth, kind, status, words)) in cases.into_iter().enumerate() {
+        let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false, "auth": auth});
+        let new = json!({"name": format!("s{number}"), "entry": entry});
+        bob.post("/api/v1/servers", new).await.expect(201);
+        let path = format!("/api/v1/servers/s{number}/credential");
+        let answer = bob.put(&path, json!({"kind": kind, "value": "v"})).await;
+        let said = answer.expect(status);
+        let detail = said["detail"].as_str().unwrap_or_default();
+        assert!(detail.contains(words), "{auth} {kind}: {said}");
+        let deleted = bob.delete(&path).await.status;
+        assert_eq!(deleted == 204, status == 200, "{auth} {kind}");
+    }
+    world.stop().await;
+}
+
 async fn every_fault_of_an_entry_comes_back(engine: Engine<'_>) {
     let world = World::start(engine).await;
     let bob = world.bob();
@@ -117,34 +238,6 @@ async fn every_fault_of_an_entry_comes_back(engine: Engine<'_>) {
     let two = json!({"name": "x", "entry": {"url": "http://127.0.0.1:9/"}, "catalog": "github"});
     assert_eq!(bob.post("/api/v1/servers", two).await.status, 422);
     assert_eq!(bob.get("/api/v1/servers").await.expect(200)["items"], json!([]));
-    world.stop().await;
-}
-
-async fn members_cannot_reach_the_hubs_environment(engine: Engine<'_>) {
-    let world = World::start(engine).await;
-    let (bob, ada) = (world.bob(), world.ada());
-    let entries = [
-        json!({"url": "http://127.0.0.1:9/${HUB_SECRET}"}),
-        json!({"url": "http://127.0.0.1:9/", "headers": {"x": "Bearer ${HUB_SECRET}"}}),
-        json!({"url": "http://127.0.0.1:9/", "auth": {"type": "bearer", "token": "${HUB_SECRET}"}}),
-        json!({"command": "env", "args": ["${HUB_SECRET:-no}"]}),
-        json!({"command": "env", "env": {"X": "${HUB_SECRET}"}}),
-        json!({"command": "env", "cwd": "${HOME}"}),
-    ];
-    for entry in entries {
-        let new = json!({"name": "leak", "entry": entry});
-        let answer = bob.post("/api/v1/servers", new).await;
-        assert!(answer.expect(422)["detail"].as_str().unwrap().contains("environment"), "{entry}");
-    }
-    let pasted = r#"{"mcpServers": {"leak": {"url": "http://127.0.0.1:9/${HUB_SECRET}"}}}"#;
-    assert_eq!(bob.post("/api/v1/servers", json!({"config": pasted})).await.status, 422);
-    assert_eq!(bob.post("/api/v1/servers", json!({"catalog": "github"})).await.status, 422);
-    let plain = json!({"name": "leak", "entry": {"url": "http://127.0.0.1:9/", "enabled": false}});
-    bob.post("/api/v1/servers", plain).await.expect(201);
-    let edit = json!({"entry": {"url": "http://127.0.0.1:9/${HUB_SECRET}"}});
-    assert_eq!(bob.put("/api/v1/servers/leak", edit.clone()).await.status, 422);
-    let new = json!({"name": "fine", "scope": "global", "entry": edit["entry"]});
-    assert_eq!(ada.post("/api/v1/servers", new).await.status, 201);
     world.stop().await;
 }
 

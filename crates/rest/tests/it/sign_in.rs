@@ -66,7 +66,7 @@ async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
     let world = World::start(Engine::Sqlite).await;
     let (ada, bob, nobody) = (world.ada(), world.bob(), world.nobody());
     let short = json!({"password": "short"});
-    assert_eq!(bob.put("/api/v1/users/bob/password", short).await.status, 409);
+    assert_eq!(bob.put("/api/v1/users/bob/password", short).await.status, 422);
     let first = json!({"password": "correct horse"});
     assert_eq!(bob.put("/api/v1/users/bob/password", first).await.status, 204);
     let steal = json!({"password": "battery staple"});
@@ -93,6 +93,50 @@ async fn passwords_sign_in_and_cannot_be_guessed_at_leisure() {
     let reset = json!({"password": null});
     assert_eq!(ada.put("/api/v1/users/bob/password", reset).await.status, 204);
     assert_eq!(page.get("/api/v1/me").await.status, 401);
+    world.stop().await;
+}
+
+/// Whoever has somebody's token must not learn their password by trying.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_current_password_cannot_be_guessed_at_leisure() {
+    let world = World::start(Engine::Sqlite).await;
+    let bob = world.bob();
+    let path = "/api/v1/users/bob/password";
+    assert_eq!(bob.put(path, json!({"password": "correct horse"})).await.status, 204);
+    let guess = json!({"password": "battery staple", "current": "battery horse"});
+    for _ in 0..5 {
+        assert_eq!(bob.put(path, guess.clone()).await.status, 403);
+    }
+    let right = json!({"password": "battery staple", "current": "correct horse"});
+    let late = bob.put(path, right.clone()).await;
+    assert_eq!((late.status, late.header("retry-after")), (429, "60"));
+    world.clock.advance(Duration::from_secs(61));
+    assert_eq!(bob.put(path, right).await.status, 204);
+    world.stop().await;
+}
+
+/// Hashing a password takes memory on purpose, and anybody may ask for it.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_sign_ins_at_once_do_not_take_all_memory() {
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    };
+    let world = World::start(Engine::Sqlite).await;
+    let before = peak();
+    let sign_ins = (0..64).map(|nth| {
+        let nobody = world.nobody();
+        let body = json!({"user": format!("nobody-{nth}"), "password": "whatever it is"});
+        async move { nobody.post("/api/v1/sign-in", body).await }
+    });
+    for answer in futures_util::future::join_all(sign_ins).await {
+        assert!(matches!(answer.status, 401 | 429), "{answer:?}");
+        assert!(answer.status == 401 || !answer.header("retry-after").is_empty(), "{answer:?}");
+    }
+    let grown = peak() - before;
+    assert!(grown < 300, "64 sign-ins took {grown} MB");
     world.stop().await;
 }
 

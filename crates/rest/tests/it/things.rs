@@ -7,6 +7,8 @@ use crate::kit::{Engine, World};
 suite! {
     the_same_request_with_the_same_key_is_done_once,
     agents_are_made_changed_and_deleted_with_their_tokens,
+    what_is_changed_is_what_was_read,
+    a_link_is_told_once,
     lists_come_in_pages,
     the_hub_tells_of_itself,
 }
@@ -24,6 +26,16 @@ async fn the_same_request_with_the_same_key_is_done_once(engine: Engine<'_>) {
     assert_eq!(other.status, 422);
     let eve = world.client(&world.tokens.eve).header("idempotency-key", "k-1");
     assert_eq!(eve.post("/api/v1/tokens", new.clone()).await.status, 201, "a key is one's own");
+    // Where it is and which one it is are a part of the answer.
+    let new = json!({"name": "once", "entry": {"url": "http://127.0.0.1:9/mcp", "enabled": false}});
+    let keyed = bob.header("idempotency-key", "k-4");
+    let first = keyed.post("/api/v1/servers", new.clone()).await;
+    let second = keyed.post("/api/v1/servers", new).await;
+    assert_eq!(first.expect(201), second.expect(201));
+    for name in ["etag", "location"] {
+        assert!(!first.header(name).is_empty(), "{name}");
+        assert_eq!(first.header(name), second.header(name), "{name}");
+    }
     // What failed may be tried again.
     let again = bob.header("idempotency-key", "k-2");
     assert_eq!(again.post("/api/v1/agents", json!({"id": "not good"})).await.status, 422);
@@ -78,8 +90,58 @@ async fn agents_are_made_changed_and_deleted_with_their_tokens(engine: Engine<'_
     let id = token["token"]["id"].as_str().unwrap();
     assert_eq!(bob.delete(&format!("/api/v1/tokens/{id}")).await.status, 204);
     assert_eq!(agent.get("/api/v1/me").await.status, 401);
-    assert_eq!(bob.delete("/api/v1/agents/cto").await.status, 204);
+    assert_eq!(held.delete("/api/v1/agents/cto").await.expect(412)["code"], "stale");
+    let etag = bob.get("/api/v1/agents/cto").await.header("etag").to_owned();
+    assert_eq!(bob.header("if-match", &etag).delete("/api/v1/agents/cto").await.status, 204);
     assert_eq!(bob.get("/api/v1/agents/cto").await.status, 404);
+    world.stop().await;
+}
+
+async fn what_is_changed_is_what_was_read(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let path = "/api/v1/users/bob";
+    let read = bob.get(path).await.header("etag").to_owned();
+    assert!(read.starts_with("\"r"), "{read}");
+    let held = |etag: &str| bob.header("if-match", etag);
+    let renamed = held(&read).put(path, json!({"name": "Bob"})).await;
+    assert_eq!(renamed.expect(200)["name"], "Bob");
+    assert_ne!(renamed.header("etag"), read);
+    let stale = ada.header("if-match", &read).put(path, json!({"role": "administrator"})).await;
+    assert_eq!(stale.expect(412)["code"], "stale");
+    assert_eq!(bob.get(path).await.expect(200)["role"], "member");
+    ada.put("/api/v1/users/bob/password", json!({"password": "correct horse"})).await.expect(204);
+    assert_eq!(held(renamed.header("etag")).put(path, json!({})).await.status, 412);
+
+    let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
+    let made = bob.post("/api/v1/servers", json!({"name": "s", "entry": entry})).await;
+    let old = made.header("etag").to_owned();
+    for (verb, etag) in [("enable", "\"r2\""), ("disable", "\"r3\"")] {
+        let path = format!("/api/v1/servers/s/{verb}");
+        let before = bob.get("/api/v1/servers/s").await.header("etag").to_owned();
+        let done = held(&before).send("POST", &path, None).await;
+        assert_eq!((done.status, done.header("etag")), (200, etag), "{verb}");
+        assert_eq!(held(&old).send("POST", &path, None).await.status, 412, "{verb}");
+    }
+    assert_eq!(held(&old).delete("/api/v1/servers/s").await.status, 412);
+    assert_eq!(held("\"r3\"").delete("/api/v1/servers/s").await.status, 204);
+    world.stop().await;
+}
+
+async fn a_link_is_told_once(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let path = "/api/v1/users/bob/sign-in-link";
+    let keyed = world.ada().header("idempotency-key", "link-1");
+    let first = keyed.send("POST", path, None).await;
+    let link = first.expect(201)["path"].as_str().unwrap().to_owned();
+    let again = keyed.send("POST", path, None).await;
+    assert_eq!(again.header("content-type"), "application/problem+json");
+    assert_eq!(again.expect(409)["code"], "told_once");
+    assert!(!again.text.contains("swl_"), "{}", again.text);
+    let acts = world.ada().get("/api/v1/audit?action=user.sign_in_link").await.expect(200);
+    assert_eq!(acts["items"].as_array().unwrap().len(), 1, "no second link was made: {acts}");
+    let other = world.ada().header("idempotency-key", "link-2").send("POST", path, None).await;
+    assert_ne!(other.expect(201)["path"], link);
     world.stop().await;
 }
 
@@ -127,6 +189,6 @@ async fn the_hub_tells_of_itself(engine: Engine<'_>) {
     let all = world.ada().get("/metrics").await.text;
     assert!(all.contains("switchboard_records_dropped_total 0"), "{all}");
     let catalog = world.bob().get("/api/v1/catalog?limit=2").await.expect(200);
-    assert_eq!(catalog["items"][1]["name"], "github");
+    assert_eq!(catalog["items"][1]["name"], "filesystem");
     world.stop().await;
 }

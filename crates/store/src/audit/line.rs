@@ -81,6 +81,16 @@ impl Pen<'_> {
         self.value(value)
     }
 
+    /// The same, of a value that is written already, under a name without anything to escape.
+    pub(super) fn raw_member(&mut self, open: &mut u8, name: &str, value: Option<&str>) {
+        let Some(value) = value else { return };
+        self.0.push(*open);
+        *open = b',';
+        for piece in ["\"", name, "\":", value] {
+            self.0.extend_from_slice(piece.as_bytes());
+        }
+    }
+
     /// The end of an object; one without members is `null`.
     pub(super) fn close(&mut self, open: u8) {
         self.0.extend_from_slice(if open == b'{' { b"null" } else { b"}" });

@@ -10,7 +10,7 @@ use super::words::Words;
 use super::{CALL, Entry};
 use crate::db::{micros, millis};
 use crate::error::Result;
-use crate::usage::CallRecord;
+use crate::usage::{CallRecord, Shape};
 
 /// A row that is about to be written.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl Noted<'_> {
                 pen.json(call.trace.as_deref())?;
                 pen.comma();
                 let mut open = b'{';
-                pen.member(&mut open, "shape", call.shape.as_ref())?;
+                pen.raw_member(&mut open, "shape", call.shape.as_ref().map(Shape::as_str));
                 pen.member(&mut open, "arguments", call.arguments.as_ref())?;
                 pen.member(&mut open, "error", call.error.as_deref())?;
                 pen.close(open);

@@ -6,14 +6,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::queue::Queue;
 use super::{Record, RecorderOptions, Tally};
 use crate::actor::Actor;
 use crate::audit::{self, Entry, Noted, Sheet};
 use crate::db::sql;
 use crate::error::Result;
+use crate::outage::Outage;
 use crate::random;
 use crate::store::Store;
 use crate::usage;
@@ -22,6 +23,8 @@ use crate::usage;
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
 const REMARK: Duration = Duration::from_secs(10);
+/// Room for so many records is kept from one time to the next.
+const KEPT: usize = 4096;
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 
 pub(super) struct Writer {
@@ -30,6 +33,7 @@ pub(super) struct Writer {
     tally: Arc<Tally>,
     instance: String,
     batch: i64,
+    outage: Outage,
     /// How many of the dropped ones have been said in the audit log.
     said: u64,
     /// How many have been said in the program's log, and when.
@@ -39,45 +43,44 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(store: Store, options: RecorderOptions, tally: Arc<Tally>) -> Result<Self> {
         let instance = random::id("")?;
-        Ok(Self { store, options, tally, instance, batch: 0, said: 0, logged: (0, None) })
+        let outage = Outage::new("records wait for the database");
+        let (batch, said, logged) = (0, 0, (0, None));
+        Ok(Self { store, options, tally, instance, batch, outage, said, logged })
     }
 
     pub(super) async fn run(
         mut self,
-        mut records: mpsc::Receiver<Record>,
+        queue: Arc<Queue>,
         (end, give_up): (CancellationToken, CancellationToken),
     ) {
         if let Err(error) = self.forget_old_instances().await {
             tracing::debug!(%error, "what earlier instances left is forgotten next time");
         }
-        let size = self.options.batch.max(1);
-        let mut batch = Vec::with_capacity(size);
+        let mut spare = Vec::new();
         loop {
-            let first = tokio::select! {
-                first = records.recv_many(&mut batch, size) => first,
-                () = end.cancelled(), if !records.is_closed() => {
-                    // What is in the queue still comes out of it.
-                    records.close();
-                    continue;
-                }
-            };
-            if first == 0 {
-                break;
+            self.gather(&queue, &end).await;
+            let last = end.is_cancelled();
+            if last {
+                // What is in the queue still comes out of it.
+                queue.close();
             }
-            self.gather(&mut records, &mut batch, &end).await;
-            self.tally.in_hand.store(batch.len(), Ordering::Relaxed);
+            let mut records = queue.take(spare);
+            self.tally.meter.add(&records);
             tokio::select! {
-                () = self.deliver(&batch) => {}
+                () = self.deliver_all(&records, &queue) => {}
                 () = give_up.cancelled() => {
-                    let lost = batch.len() + records.len();
+                    let lost = queue.abandon();
                     self.tally.dropped.fetch_add(lost as u64, Ordering::Relaxed);
                     tracing::error!(lost, "the database stayed away: records are lost");
-                    self.tally.in_hand.store(0, Ordering::Relaxed);
                     return;
                 }
             }
-            batch.clear();
-            self.tally.in_hand.store(0, Ordering::Relaxed);
+            if last {
+                break;
+            }
+            records.clear();
+            records.shrink_to(KEPT);
+            spare = records;
         }
         // Those that were dropped after the last batch are said too.
         let nothing: [Record; 0] = [];
@@ -94,24 +97,25 @@ impl Writer {
         tx.commit().await
     }
 
-    /// Waits for more, until there are many or the time is over. Sleeps meanwhile: to be woken for each
-    /// record would cost the calls more than the records themselves.
-    async fn gather(
-        &self,
-        records: &mut mpsc::Receiver<Record>,
-        batch: &mut Vec<Record>,
-        end: &CancellationToken,
-    ) {
-        if batch.len() < self.options.batch && records.is_empty() {
-            tokio::select! {
-                () = self.tally.many.notified() => {}
-                () = tokio::time::sleep(self.options.interval) => {}
-                () = end.cancelled() => {}
-            }
+    /// Waits until there is something, and then for more: until there are many or the time is over. Sleeps
+    /// meanwhile: to be woken for each record would cost the calls more than the records themselves.
+    async fn gather(&self, queue: &Queue, end: &CancellationToken) {
+        tokio::select! {
+            () = queue.some() => {}
+            () = end.cancelled() => return,
         }
-        while batch.len() < self.options.batch {
-            let Ok(record) = records.try_recv() else { return };
-            batch.push(record);
+        tokio::select! {
+            () = queue.many() => {}
+            () = tokio::time::sleep(self.options.interval) => {}
+            () = end.cancelled() => {}
+        }
+    }
+
+    /// Everything, as many together as belong together.
+    async fn deliver_all(&mut self, records: &[Record], queue: &Queue) {
+        for batch in records.chunks(self.options.batch.max(1)) {
+            self.deliver(batch).await;
+            queue.done(batch.len());
         }
     }
 
@@ -123,11 +127,12 @@ impl Writer {
             self.remark();
             match self.write(batch).await {
                 Ok(()) => {
+                    self.outage.over();
                     self.tally.written.fetch_add(batch.len() as u64, Ordering::Relaxed);
                     return;
                 }
-                Err(error) if error.is_transient() => {
-                    tracing::warn!(%error, "records wait for the database");
+                Err(error) if error.is_transient() || error.is_of_the_key() => {
+                    self.outage.met(&error);
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST);
                 }

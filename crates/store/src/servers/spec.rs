@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use switchboard_model::server::KeyPlace;
 use switchboard_model::{
-    Auth, HttpKind, HttpSpec, Limits, Pattern, SecretTemplate, ServerName, ServerSpec, Start,
-    StdioSpec, Template, Timing, ToolFilter, Transport, mask,
+    AuditArguments, Auth, HttpKind, HttpSpec, Limits, Pattern, SecretTemplate, ServerName,
+    ServerSpec, Start, StdioSpec, Template, Timing, ToolFilter, Transport, mask,
 };
 use zeroize::Zeroizing;
 
@@ -129,6 +129,8 @@ struct Stored {
     log_buffer: u64,
     lazy: bool,
     sensitive: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audit_arguments: Option<String>,
     trust_hints: bool,
     allow: Vec<String>,
     deny: Vec<String>,
@@ -207,6 +209,7 @@ impl Stored {
             log_buffer: spec.limits.log_buffer,
             lazy: spec.start == Start::Lazy,
             sensitive: spec.sensitive,
+            audit_arguments: spec.audit_arguments.map(|what| what.as_str().to_owned()),
             trust_hints: spec.trust_hints,
             allow: globs(&spec.tools.allow),
             deny: globs(&spec.tools.deny),
@@ -275,6 +278,7 @@ impl Stored {
         };
         spec.start = if self.lazy { Start::Lazy } else { Start::Eager };
         spec.sensitive = self.sensitive;
+        spec.audit_arguments = self.audit_arguments.as_deref().map(read_audited).transpose()?;
         spec.trust_hints = self.trust_hints;
         spec.description = self.description;
         spec.category = self.category;
@@ -305,6 +309,11 @@ impl Stored {
         let headers = self.headers.iter().map(secret).collect::<Result<_>>()?;
         Ok(Transport::Http(HttpSpec { kind, url: take(secrets, &self.url)?, headers }))
     }
+}
+
+fn read_audited(word: &str) -> Result<AuditArguments> {
+    let known = AuditArguments::ALL.into_iter().find(|what| what.as_str() == word);
+    known.ok_or_else(|| Error::malformed("declaration", format!("arguments `{word}`")))
 }
 
 fn stored_auth(auth: &Auth, secrets: &mut Map<String, Value>) -> StoredAuth {

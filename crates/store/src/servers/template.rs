@@ -36,8 +36,7 @@ pub(super) fn is_secret(template: &SecretTemplate) -> bool {
 
 /// Whether something in a word of a command line looks like a secret, given the word before it.
 pub(super) fn word_looks_secret(before: Option<&str>, word: &str) -> bool {
-    let words = before.into_iter().chain([word]);
-    !word.contains(mask::MASK) && mask::command_line(words).contains(mask::MASK)
+    mask::hides_word(before, word)
 }
 
 /// Whether something in a URL looks like a secret.

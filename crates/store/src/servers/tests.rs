@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use switchboard_model::server::KeyPlace;
 use switchboard_model::{
-    Auth, HttpKind, HttpSpec, IfMissing, Part, Pattern, SecretTemplate, ServerName, ServerSpec,
-    Start, StdioSpec, Template, Transport,
+    AuditArguments, Auth, HttpKind, HttpSpec, IfMissing, Part, Pattern, SecretTemplate, ServerName,
+    ServerSpec, Start, StdioSpec, Template, Transport,
 };
 
 use super::spec::{self, Parts, command_hash};
@@ -49,6 +49,7 @@ fn specs() -> Vec<ServerSpec> {
     full.start = Start::Lazy;
     full.enabled = false;
     full.sensitive = true;
+    full.audit_arguments = Some(AuditArguments::Values);
     full.trust_hints = false;
     full.description = Some("said `${HOME}`".to_owned());
     full.category = Some("tools".to_owned());

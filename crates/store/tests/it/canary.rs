@@ -91,7 +91,8 @@ async fn plant(store: &Store, world: &World) -> (Vec<Secret>, String) {
     let requests = store.idempotency();
     let claim = requests.claim("ada", CANARY, CANARY.as_bytes(), Duration::from_secs(60)).await;
     let Ok(Claim::First(held)) = claim else { panic!("it is the first") };
-    let answer = Replay { status: 201, body: CANARY.as_bytes().to_vec() };
+    let headers = vec![("location".to_owned(), CANARY.to_owned())];
+    let answer = Replay { status: 201, headers, body: CANARY.as_bytes().to_vec() };
     requests.finish(&held, &answer).await.unwrap();
 
     store

@@ -15,16 +15,19 @@ use crate::kit::{World, global};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prove_sqlite_loses_nothing_acknowledged() {
-    kill(World::sqlite(), repetitions(200)).await;
+    // Its own check is made in each round.
+    kill(World::sqlite(), repetitions(200), || {}).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prove_postgres_loses_nothing_acknowledged() {
     let server = Postgres::start();
-    kill(World::postgres(&server), repetitions(50)).await;
+    let world = World::postgres(&server);
+    let Address::Postgres(url) = world.address.clone() else { unreachable!("it is PostgreSQL") };
+    kill(world, repetitions(50), || assert_eq!(server.faults(url.expose()), "")).await;
 }
 
-async fn kill(world: World, times: u32) {
+async fn kill(world: World, times: u32, sound: impl Fn()) {
     let mut acknowledged = BTreeSet::new();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..times {
@@ -33,6 +36,7 @@ async fn kill(world: World, times: u32) {
         random ^= random << 17;
         let lines = run_and_kill(&world, Duration::from_millis(50 + random % 400), round);
         acknowledged.extend(lines);
+        sound();
         check(&world, &acknowledged).await;
     }
     eprintln!(

@@ -9,7 +9,9 @@ use switchboard_model::{
     AgentId, CallOrigin, Decision, HttpKind, HttpSpec, Outcome, Scope, Secret, ServerKey,
     ServerName, ServerSpec, StdioSpec, Template, Transport, UserId,
 };
-use switchboard_store::{Actor, Address, CallRecord, KeySource, Options, Result, Role, Store};
+use switchboard_store::{
+    Actor, Address, CallRecord, KeySource, Options, Result, Role, Shape, Store,
+};
 use switchboard_testkit::{ManualClock, Postgres, Scratch};
 
 /// Runs every case on both engines: on SQLite each by itself, on PostgreSQL one after another.
@@ -168,7 +170,7 @@ pub(crate) fn call(world: &World, n: u32) -> CallRecord {
         user: Some(user("ada")),
         agent: Some(agent("cto")),
         server: global("github"),
-        tool: format!("tool_{n}"),
+        tool: format!("tool_{n}").into(),
         origin: CallOrigin::Mcp,
         decision: Decision::Allow,
         outcome: Some(Outcome::Done),
@@ -176,7 +178,7 @@ pub(crate) fn call(world: &World, n: u32) -> CallRecord {
         bytes_in: 10,
         bytes_out: 100,
         trace: Some(format!("trace-{n}")),
-        shape: Some(serde_json::json!({"path": "string"})),
+        shape: Shape::parse(r#"{"path":"string"}"#),
         arguments: None,
         error: None,
     }

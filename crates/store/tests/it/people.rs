@@ -11,6 +11,8 @@ use crate::kit::{World, ada, agent, command, global, of_agent, of_user, until, u
 suite! {
     the_first_person_is_the_administrator,
     the_last_administrator_stays,
+    two_administrators_cannot_take_each_other_away,
+    a_store_without_an_administrator_gets_one_back,
     passwords_open_and_shut,
     a_sign_in_link_works_once,
     sessions_end,
@@ -50,12 +52,59 @@ async fn the_last_administrator_stays(world: World) {
     store.close().await.unwrap();
 }
 
+async fn two_administrators_cannot_take_each_other_away(world: World) {
+    let (here, there) = (world.peopled().await, world.open().await);
+    let by = ada();
+    let (ada_id, bob_id) = (user("ada"), user("bob"));
+    for round in 0..20 {
+        here.users().set_role(&bob_id, Role::Administrator, &by).await.unwrap();
+        let (one, other) = match round % 2 {
+            0 => {
+                let (one, other) = tokio::join!(
+                    here.users().set_role(&ada_id, Role::Member, &by),
+                    there.users().set_role(&bob_id, Role::Member, &by)
+                );
+                (one.is_ok(), other.is_ok())
+            }
+            _ => {
+                let (one, other) = tokio::join!(
+                    here.users().remove(&ada_id, &by),
+                    there.users().set_role(&bob_id, Role::Member, &by)
+                );
+                (one.is_ok(), other.is_ok())
+            }
+        };
+        assert!(one != other, "round {round}: one of the two, and not {one} and {other}");
+        match here.users().get(&ada_id).await.unwrap() {
+            None => here.users().create(&ada_id, "Ada", Role::Administrator, &by).await,
+            Some(_) => here.users().set_role(&ada_id, Role::Administrator, &by).await,
+        }
+        .unwrap();
+    }
+    here.close().await.unwrap();
+    there.close().await.unwrap();
+}
+
+async fn a_store_without_an_administrator_gets_one_back(world: World) {
+    let store = world.peopled().await;
+    for (id, people) in [("ada", 2), ("eve", 3)] {
+        world.raw("UPDATE users SET role = 'member'").await;
+        let restored = store.users().restore(&user(id), "Administrator").await.unwrap();
+        assert_eq!(restored.role, Role::Administrator, "{id}");
+        // Who is there already stays who they are, and a second time changes nothing.
+        assert_eq!(restored.name == "Ada", id == "ada", "{restored:?}");
+        assert_eq!(store.users().restore(&user(id), "X").await.unwrap(), restored);
+        assert_eq!(store.users().list().await.unwrap().len(), people);
+    }
+    store.close().await.unwrap();
+}
+
 async fn passwords_open_and_shut(world: World) {
     let store = world.peopled().await;
     let users = store.users();
     let right = || Secret::new("correct horse battery");
     let short = users.set_password(&user("bob"), Some(Secret::new("short")), &ada()).await;
-    assert!(matches!(short, Err(Error::Refused(_))));
+    assert!(matches!(short, Err(Error::Invalid(_))));
     users.set_password(&user("bob"), Some(right()), &ada()).await.unwrap();
     assert!(users.check_password(&user("bob"), right()).await.unwrap().is_some());
     assert!(users.check_password(&user("bob"), Secret::new("wrong")).await.unwrap().is_none());

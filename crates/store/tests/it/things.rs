@@ -277,7 +277,9 @@ async fn a_request_is_done_once(world: World) {
     assert_eq!(claim("ada", b"create x").await, Claim::UnderWay);
     assert_eq!(claim("ada", b"create y").await, Claim::Other);
     first("bob", b"create x").await;
-    let answer = Replay { status: 201, body: b"{\"token\":\"swb_x\"}".to_vec() };
+    let headers = [("etag", "\"r1\""), ("location", "/x: y")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let answer = Replay { status: 201, headers, body: b"{\"token\":\"swb_x\"}\n\n".to_vec() };
     requests.finish(&held, &answer).await.unwrap();
     assert_eq!(claim("ada", b"create x").await, Claim::Done(answer));
     world.clock.advance(2 * MINUTE);
@@ -306,7 +308,7 @@ async fn a_request_whose_doer_died_is_tried_again(world: World) {
     assert_eq!(claim().await, Claim::UnderWay, "one does it again, not two");
     // Whoever was only slow comes too late to say anything.
     assert!(!requests.renew(&dead).await.unwrap());
-    let answer = |status| Replay { status, body: b"{}".to_vec() };
+    let answer = |status| Replay { status, headers: Vec::new(), body: b"{}".to_vec() };
     requests.finish(&dead, &answer(201)).await.unwrap();
     requests.abandon(&dead).await.unwrap();
     assert_eq!(claim().await, Claim::UnderWay);

@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use switchboard_model::Secret;
-use switchboard_store::{CredentialKind, Error, KeySource, NewCredential, Options, Store};
+use switchboard_store::{
+    Counters, CredentialKind, Error, KeySource, NewCredential, Options, Recorder, RecorderOptions,
+    Store,
+};
 
-use crate::kit::{World, ada, global, user};
+use crate::kit::{World, ada, call, global, until, user};
 
 suite! {
     a_wrong_key_is_an_error_at_open,
@@ -17,6 +21,7 @@ suite! {
     rotation_changes_every_key_and_loses_nothing,
     a_rotation_cut_short_is_finished_at_the_next_start,
     another_instance_follows_a_rotation,
+    a_key_that_is_changed_under_a_store_costs_no_record,
 }
 
 async fn fill(store: &Store, count: u32) {
@@ -178,6 +183,30 @@ async fn another_instance_follows_a_rotation(world: World) {
     all_there(&there, 3).await;
     set(&there, "server-1", "secret-1").await;
     all_there(&here, 3).await;
+    here.close().await.unwrap();
+    there.close().await.unwrap();
+}
+
+async fn a_key_that_is_changed_under_a_store_costs_no_record(world: World) {
+    let (here, there) = (world.peopled().await, world.open().await);
+    let recorder = Recorder::start(&here, RecorderOptions::default()).unwrap();
+    let elsewhere = world.scratch.path().join("elsewhere.key");
+    here.ping().await.unwrap();
+    there.rotate(KeySource::File(elsewhere.clone())).await.unwrap();
+    let error = here.ping().await.unwrap_err();
+    assert!(matches!(error, Error::KeyWrong { .. }) && error.is_of_the_key(), "{error}");
+    for n in 0..3 {
+        recorder.record(call(&world, n));
+    }
+    until("they are tried", async || recorder.counters().queued == 3).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let waiting = Counters { written: 0, dropped: 0, queued: 3 };
+    assert_eq!(recorder.counters(), waiting);
+    // Somebody brings the key.
+    fs::copy(&elsewhere, world.key_file()).unwrap();
+    until("they are written", async || recorder.counters().written == 3).await;
+    here.ping().await.unwrap();
+    assert_eq!(recorder.close(Duration::from_secs(60)).await.dropped, 0);
     here.close().await.unwrap();
     there.close().await.unwrap();
 }

@@ -75,7 +75,7 @@ fn call(server: &ServerKey) -> CallRecord {
         user: None,
         agent: None,
         server: server.clone(),
-        tool: "t".to_owned(),
+        tool: "t".into(),
         origin: CallOrigin::Mcp,
         decision: Decision::Allow,
         outcome: Some(Outcome::Done),

@@ -23,6 +23,7 @@ pub(crate) fn api(
         store,
         upstreams: hub.upstreams().clone(),
         registry: hub.registry().clone(),
+        models: hub.models().clone(),
         router: hub.router().clone(),
         recorder: hub.recorder().cloned(),
         spans: hub.spans(),

@@ -1,6 +1,7 @@
 //! What is declared, in the files and in the store, is made to run: at the start, after every change,
 //! and when a door asks for it. Changes that come while one is applied are applied together.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +10,15 @@ use switchboard_config::Loaded;
 use switchboard_core::port::BoxFuture;
 use switchboard_model::ServerState;
 use switchboard_rest::port::{self, Declared};
-use switchboard_store::{Error, ServerRow, Topic};
+use switchboard_store::{Error, Outage, ServerRow, Topic};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approved::Approved;
+use super::credentials::Standing;
 use super::declared;
 use super::snapshot::Snapshot;
-use crate::hub::Hub;
+use crate::hub::{Hub, local_agent};
 
 /// What the files say.
 type Files = watch::Receiver<Arc<Loaded>>;
@@ -54,17 +56,21 @@ pub(super) struct Follower {
     gate: Arc<Approved>,
     snapshot: Snapshot,
     rows: Vec<Arc<ServerRow>>,
+    credentials: Standing,
     declarations: Declarations,
     asks: mpsc::Receiver<Asked>,
     /// Whether the store did not answer, and must be asked again.
     failed: bool,
+    outage: Outage,
 }
 
 impl Follower {
     pub(super) fn new(hub: Hub, files: Files, gate: Arc<Approved>, snapshot: Snapshot) -> Self {
         let (ask, asks) = mpsc::channel(64);
         let declarations = Declarations { now: Arc::default(), asks: ask };
-        Self { hub, files, gate, snapshot, rows: Vec::new(), declarations, asks, failed: false }
+        let outage = Outage::new("the store's servers stay as they were");
+        let (rows, credentials, failed) = (Vec::new(), Standing::default(), false);
+        Self { hub, files, gate, snapshot, rows, credentials, declarations, asks, failed, outage }
     }
 
     /// For the doors.
@@ -75,8 +81,7 @@ impl Follower {
     /// Applies what is declared now; returns when every start has begun.
     pub(super) async fn begin(&mut self) {
         let applied = self.apply().await;
-        self.failed = applied.is_err();
-        tell(Vec::new(), applied);
+        self.tell(Vec::new(), applied);
     }
 
     /// Follows both until the hub stops.
@@ -87,11 +92,13 @@ impl Follower {
             .map(|store| [Topic::People, Topic::Servers].map(|topic| store.watch(topic)));
         loop {
             let mut asked = Vec::new();
+            let ends = self.hub.store().and_then(|store| self.credentials.next(store.now()));
             tokio::select! {
                 changed = self.files.changed() => if changed.is_err() { return },
                 () = changed(changes.as_mut()) => {}
                 Some(ask) = self.asks.recv() => asked.push(ask),
                 () = tokio::time::sleep(AGAIN), if self.failed => {}
+                () = until(ends) => {}
                 () = shutdown.cancelled() => return,
             }
             while let Ok(ask) = self.asks.try_recv() {
@@ -101,36 +108,65 @@ impl Follower {
                 applied = self.apply() => applied,
                 () = shutdown.cancelled() => return,
             };
-            self.failed = applied.is_err();
-            tell(asked, applied);
+            self.tell(asked, applied);
         }
     }
 
     /// Everything once. If the store does not answer, what it said last counts.
     async fn apply(&mut self) -> Result<(), Error> {
-        let store = self.hub.store();
-        let read = match store {
-            Some(store) => store.servers().list().await,
-            None => Ok(Vec::new()),
-        };
-        let agents = store.map(|store| store.access().agents()).unwrap_or_default();
-        let result = match read {
-            Ok(rows) => {
-                self.rows = rows.into_iter().map(Arc::new).collect();
-                Ok(())
-            }
-            Err(error) => Err(error),
-        };
+        let read = self.read().await;
+        let mut renewed = BTreeSet::new();
+        let result = read.map(|(rows, credentials)| {
+            renewed = credentials.changed(&self.credentials);
+            (self.rows, self.credentials) = (rows, credentials);
+        });
         let files = self.files.borrow_and_update().clone();
-        let declared = Arc::new(declared::merge(&files, &self.rows, &agents));
+        let agents = declared::Agents::of(&files, self.hub.store());
+        let closed = match self.hub.store() {
+            Some(store) => store.agents().close_stand_ins(&local_agent()).await,
+            None => Ok(()),
+        };
+        let declared =
+            Arc::new(declared::merge(&files, &self.rows, &agents, self.credentials.all()));
         // Before anything is started by it. And whoever sees that something runs, or does not any more,
         // must find it declared so.
         self.gate.take(&declared);
-        self.declarations.now.store(declared.clone());
+        let before = self.declarations.now.swap(declared.clone());
+        warn_of_news(&files, &before, &declared);
         self.hub.reconcile(&declared.desired).await;
         self.start_approved().await;
+        // Another credential changes no declaration either; who has just been started has the new one.
+        renewed.retain(|server| before.desired.servers.contains_key(server));
+        for server in &renewed {
+            self.hub.upstreams().reconnect(server).await;
+        }
         self.snapshot.take(&declared.desired).await;
-        result
+        result.and(closed)
+    }
+
+    /// What the store declares, and which credentials it has.
+    async fn read(&self) -> Result<(Vec<Arc<ServerRow>>, Standing), Error> {
+        let Some(store) = self.hub.store() else { return Ok(Default::default()) };
+        let rows = store.servers().list().await?.into_iter().map(Arc::new).collect();
+        Ok((rows, Standing::of(store.credentials().list().await?, store.now())))
+    }
+
+    /// Everybody who waited is told. An error is told once, so the others learn that much.
+    fn tell(&mut self, asked: Vec<Asked>, applied: Result<(), Error>) {
+        self.failed = applied.is_err() || self.snapshot.is_behind();
+        match &applied {
+            Ok(()) => self.outage.over(),
+            Err(error) => self.outage.met(error),
+        }
+        let failed = applied.is_err();
+        let mut first = Some(applied);
+        for ask in asked {
+            let rest = match failed {
+                true => Err(Error::Refused("the store does not answer")),
+                false => Ok(()),
+            };
+            let _ = ask.send(first.take().unwrap_or(rest));
+        }
     }
 
     /// An approval changes no declaration, so nothing was reconciled: what waited for it starts now.
@@ -145,19 +181,22 @@ impl Follower {
     }
 }
 
-/// Everybody who waited is told. An error is told once, so the others learn that much.
-fn tell(asked: Vec<Asked>, applied: Result<(), Error>) {
-    let failed = applied.is_err();
-    let mut first = Some(applied);
-    for ask in asked {
-        let rest = match failed {
-            true => Err(Error::Refused("the store does not answer")),
-            false => Ok(()),
-        };
-        let _ = ask.send(first.take().unwrap_or(rest));
+/// What the files and the store say against each other; what is wrong with the files was said already.
+fn warn_of_news(files: &Loaded, before: &Declared, now: &Declared) {
+    let known = |problem| files.problems.contains(problem) || before.problems.contains(problem);
+    for problem in now.problems.iter().filter(|problem| !known(problem)) {
+        match problem.is_error() {
+            true => tracing::error!("{problem}"),
+            false => tracing::warn!("{problem}"),
+        }
     }
-    if let Some(Err(error)) = first {
-        tracing::warn!(%error, "the store does not answer; its servers stay as they are");
+}
+
+/// Waits until a credential runs out; for ever, if none does.
+async fn until(ends: Option<Duration>) {
+    match ends {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -8,26 +8,25 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use switchboard_config::Loaded;
+use switchboard_rest::port::{self, Declared};
 use switchboard_upstream::Upstreams;
-use tokio::sync::watch;
 
 #[derive(Clone)]
 struct Now {
-    loaded: watch::Receiver<Arc<Loaded>>,
+    declarations: Arc<dyn port::Hub>,
     upstreams: Upstreams,
 }
 
-pub(super) fn router(loaded: watch::Receiver<Arc<Loaded>>, upstreams: Upstreams) -> Router {
-    let now = Now { loaded, upstreams };
+pub(super) fn router(declarations: Arc<dyn port::Hub>, upstreams: Upstreams) -> Router {
+    let now = Now { declarations, upstreams };
     Router::new().route("/", get(page)).with_state(now)
 }
 
 async fn page(State(now): State<Now>) -> Response {
-    let loaded = now.loaded.borrow().clone();
+    let declared = now.declarations.declared();
     let running = now.upstreams.status();
     let connected = running.iter().filter(|status| status.state.is_connected()).count();
-    let mut response = Html(render(&loaded, connected)).into_response();
+    let mut response = Html(render(&declared, connected)).into_response();
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
@@ -42,10 +41,10 @@ async fn page(State(now): State<Now>) -> Response {
     response
 }
 
-fn render(loaded: &Loaded, connected: usize) -> String {
-    let servers = &loaded.desired.servers;
-    let errors = loaded.problems.iter().filter(|problem| problem.is_error()).count();
-    let warnings = loaded.problems.len() - errors;
+fn render(declared: &Declared, connected: usize) -> String {
+    let servers = &declared.desired.servers;
+    let errors = declared.problems.iter().filter(|problem| problem.is_error()).count();
+    let warnings = declared.problems.len() - errors;
     let (class, word) = match errors {
         0 => ("good", "Running"),
         _ => ("bad", "Running, with errors in the configuration"),
@@ -63,7 +62,7 @@ fn render(loaded: &Loaded, connected: usize) -> String {
         .replace("{{version}}", env!("CARGO_PKG_VERSION"))
         .replace("{{servers}}", &servers.len().to_string())
         .replace("{{connected}}", &connected.to_string())
-        .replace("{{agents}}", &loaded.desired.agents.len().to_string())
+        .replace("{{agents}}", &declared.desired.agents.len().to_string())
         .replace("{{errors}}", &errors.to_string())
         .replace("{{warnings}}", &warnings.to_string())
 }

@@ -1,47 +1,67 @@
 //! The address that is listened on: accepts connections and speaks HTTP/1.1 on each. Agents' requests go
 //! straight to the endpoint, all others to the page's router. Knows no routes itself.
 
+mod answer;
+mod pulse;
+mod socket;
+
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
-use http_body_util::Either;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
-use hyper_util::rt::TokioIo;
-use switchboard_mcp::{Endpoint, Outgoing};
+use switchboard_mcp::Endpoint;
+use switchboard_upstream::files;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower_service::Service as _;
+
+use self::answer::Answer;
+use self::pulse::{Open, Patience, Pulse, Pulses};
+use self::socket::Socket;
+use crate::routes::Routes;
 
 /// How long it waits when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that are open at once.
+const CONNECTIONS: usize = 16_384;
 
 /// Serves until it is told to stop; then every connection ends after the request that is under way.
 pub(super) fn serve(
     listener: TcpListener,
     endpoint: Endpoint,
-    page: Router,
+    page: Routes,
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
-    let surface = Surface { endpoint, page };
-    let (connections, stop) = (tasks.clone(), stop.clone());
+    let pulses = Pulses::default();
+    tasks.spawn(pulses.clone().watch(Patience::default(), stop.clone()));
+    let (connections, stop, room) = (tasks.clone(), stop.clone(), Room::new(pulses.clone()));
     tasks.spawn(async move {
         loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+            let taken = async {
+                let place = room.place().await;
+                (listener.accept().await, place)
+            };
+            let (accepted, place) = tokio::select! {
+                taken = taken => taken,
                 () = stop.cancelled() => return,
             };
             match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(connection(stream, surface.clone(), stop.clone()));
+                    let open = pulses.open();
+                    let (endpoint, page) = (endpoint.clone(), page.clone());
+                    let surface = Surface { endpoint, page, pulse: open.pulse.clone() };
+                    connections.spawn(connection(stream, surface, open, place, stop.clone()));
                 }
                 // One that was gone before it was taken concerns nobody.
                 Err(error) if is_of_one(&error) => {}
@@ -59,16 +79,42 @@ fn is_of_one(error: &std::io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// What answers requests.
-#[derive(Clone)]
+/// How many connections there is room for.
+struct Room {
+    places: Arc<Semaphore>,
+    most: usize,
+    pulses: Pulses,
+}
+
+impl Room {
+    /// At most half of the files that the process may open: servers and the store need some too.
+    fn new(pulses: Pulses) -> Self {
+        let files = files::take_all();
+        let most = usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(16, CONNECTIONS);
+        Self { places: Arc::new(Semaphore::new(most)), most, pulses }
+    }
+
+    /// A place for one more, as soon as there is one. The connection that was idle longest makes room.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(place) = self.places.clone().try_acquire_owned() {
+            return Some(place);
+        }
+        let cut =
+            if self.pulses.make_room() { "the longest idle one is closed" } else { "all are busy" };
+        tracing::warn!("{} connections are open, as many as there may be; {cut}", self.most);
+        self.places.clone().acquire_owned().await.ok()
+    }
+}
+
+/// What answers the requests of one connection.
 struct Surface {
     endpoint: Endpoint,
-    page: Router,
+    page: Routes,
+    pulse: Arc<Pulse>,
 }
 
 /// Boxed: a connection that waits for its next request, as most do, should be small.
 type Answering = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
-type Answer = Either<Outgoing, Body>;
 
 impl Service<Request<Incoming>> for Surface {
     type Response = Response<Answer>;
@@ -76,35 +122,46 @@ impl Service<Request<Incoming>> for Surface {
     type Future = Answering;
 
     fn call(&self, request: Request<Incoming>) -> Answering {
-        let Self { endpoint, page } = self.clone();
+        let (endpoint, page, busy) = (self.endpoint.clone(), self.page.clone(), self.pulse.begin());
         Box::pin(async move {
             match endpoint.answer(request).await {
-                Ok(response) => Ok(response.map(Either::Left)),
-                Err(request) => Ok(ask(page, request).await.map(Either::Right)),
+                Ok(response) => Ok(response.map(|body| Answer::endpoint(body, busy))),
+                Err(request) => {
+                    let response = page.ask(request.map(Body::new)).await;
+                    Ok(response.map(|body| Answer::page(body, busy)))
+                }
             }
         })
     }
 }
 
-async fn ask(mut page: Router, request: Request<Incoming>) -> Response<Body> {
-    match page.call(request.map(Body::new)).await {
-        Ok(response) => response,
-        Err(never) => match never {},
-    }
-}
-
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, surface: Surface, stop: CancellationToken) {
+async fn connection(
+    stream: TcpStream,
+    surface: Surface,
+    open: Open,
+    _place: Option<OwnedSemaphorePermit>,
+    stop: CancellationToken,
+) {
     // Small answers must not wait for one another.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection stays slow");
     }
-    let mut served = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), surface));
+    let pulse = &open.pulse;
+    let socket = Socket::new(stream, pulse.clone());
+    let mut served = pin!(http1::Builder::new().serve_connection(socket, surface));
     let mut stopped = pin!(stop.cancelled());
     let mut phase = Phase::New;
     let done = poll_fn(|context| {
-        let end = match phase {
+        let cut = match phase {
             // From here on this task is woken when it is time, and only has to look.
+            Phase::New => pulse.poll_cut(context.waker()).is_ready(),
+            Phase::Serving | Phase::Ending => pulse.is_cut(),
+        };
+        if cut {
+            return Poll::Ready(Ok(()));
+        }
+        let end = match phase {
             Phase::New => stopped.as_mut().poll(context).is_ready(),
             Phase::Serving => stop.is_cancelled(),
             Phase::Ending => false,

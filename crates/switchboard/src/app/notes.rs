@@ -1,72 +1,73 @@
 //! What happens to servers goes to the store: how each stands, and the events that the page and others
 //! follow. Behind everything else: nothing waits for it, and what cannot be written is said.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use switchboard_model::{Event, EventKind, Scope, ServerKey, ServerState, UserId, mask};
-use switchboard_store::{NewEvent, Result, Store};
+use switchboard_store::{NewEvent, Outage, Result, Store};
 use switchboard_upstream::{Status, Upstreams};
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
+
+use crate::keeping::{self, AtTheEnd, Keeper};
 
 /// Writes until the hub stops.
 pub(super) async fn keep(store: Store, upstreams: Upstreams, shutdown: CancellationToken) {
-    let mut events = upstreams.changes();
-    let mut away = false;
-    loop {
-        let event = tokio::select! {
-            event = events.recv() => event,
-            () = shutdown.cancelled() => return,
-        };
-        let written = match event {
-            Ok(event) => one(&store, &upstreams, &event).await,
-            // What was missed is not told, but how everything stands is.
-            Err(RecvError::Lagged(_)) => all(&store, &upstreams).await,
-            Err(RecvError::Closed) => return,
-        };
-        match &written {
-            Err(error) if !away => {
-                tracing::warn!(%error, "what happens to servers is not written down");
+    let outage = Outage::new("what happens to servers is not written down");
+    let notes = Notes { store, upstreams: upstreams.clone() };
+    keeping::follow(notes, upstreams, outage, (shutdown, AtTheEnd::Leave)).await;
+}
+
+struct Notes {
+    store: Store,
+    upstreams: Upstreams,
+}
+
+impl Keeper for Notes {
+    async fn one(&mut self, event: &Event) -> Result<()> {
+        let (store, key) = (&self.store, &event.server);
+        match &event.kind {
+            EventKind::StateChanged { to, .. } => {
+                if let Some(status) = self.upstreams.status_of(key) {
+                    note(store, &status).await?;
+                }
+                tell(store, key, "server.state", state(to)).await
             }
-            _ => {}
+            EventKind::CatalogChanged { counts } => {
+                if let Some(status) = self.upstreams.status_of(key) {
+                    note(store, &status).await?;
+                }
+                let payload = json!({
+                    "tools": counts.tools,
+                    "resources": counts.resources,
+                    "prompts": counts.prompts,
+                });
+                tell(store, key, "server.catalog", payload).await
+            }
+            EventKind::Removed => tell(store, key, "server.removed", json!({})).await,
+            EventKind::ServerLog(_)
+            | EventKind::ToolStarted { .. }
+            | EventKind::ToolCompleted { .. }
+            | EventKind::ResourceUpdated { .. }
+            | EventKind::TaskChanged { .. } => Ok(()),
         }
-        away = written.is_err();
+    }
+
+    /// What was missed is not told, but how everything stands is.
+    async fn all(&mut self, running: &[Status], gone: &BTreeSet<ServerKey>) -> Result<()> {
+        for status in running {
+            note(&self.store, status).await?;
+            tell(&self.store, &status.key, "server.state", state(&status.state)).await?;
+        }
+        for key in gone {
+            tell(&self.store, key, "server.removed", json!({})).await?;
+        }
+        Ok(())
     }
 }
 
-async fn one(store: &Store, upstreams: &Upstreams, event: &Event) -> Result<()> {
-    let key = &event.server;
-    match &event.kind {
-        EventKind::StateChanged { to, .. } => {
-            if let Some(status) = upstreams.status_of(key) {
-                note(store, &status).await?;
-            }
-            let payload = json!({"state": to.code(), "message": mask::text(&to.sentence())});
-            tell(store, key, "server.state", payload).await
-        }
-        EventKind::CatalogChanged { counts } => {
-            if let Some(status) = upstreams.status_of(key) {
-                note(store, &status).await?;
-            }
-            let payload = json!({
-                "tools": counts.tools,
-                "resources": counts.resources,
-                "prompts": counts.prompts,
-            });
-            tell(store, key, "server.catalog", payload).await
-        }
-        EventKind::Removed => tell(store, key, "server.removed", json!({})).await,
-        EventKind::ServerLog(_)
-        | EventKind::ToolStarted { .. }
-        | EventKind::ToolCompleted { .. }
-        | EventKind::ResourceUpdated { .. } => Ok(()),
-    }
-}
-
-async fn all(store: &Store, upstreams: &Upstreams) -> Result<()> {
-    for status in upstreams.status() {
-        note(store, &status).await?;
-    }
-    Ok(())
+fn state(state: &ServerState) -> Value {
+    json!({"state": state.code(), "message": mask::text(&state.sentence())})
 }
 
 async fn note(store: &Store, status: &Status) -> Result<()> {

@@ -43,12 +43,13 @@ impl OnPaper {
     }
 
     async fn read_again(&self) -> Result<(), Error> {
-        let (rows, agents) = match self.store() {
-            Some(store) => (store.servers().list().await?, store.access().agents()),
+        let (rows, credentials) = match self.store() {
+            Some(store) => (store.servers().list().await?, store.credentials().list().await?),
             None => Default::default(),
         };
+        let agents = declared::Agents::of(&self.files, self.store());
         let rows: Vec<_> = rows.into_iter().map(Arc::new).collect();
-        let declared = declared::merge(&self.files, &rows, &agents);
+        let declared = declared::merge(&self.files, &rows, &agents, &credentials);
         if let Some((_, gate)) = &self.store {
             gate.take(&declared);
         }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use serde_json::json;
 use switchboard_model::{Clock, Desired};
-use switchboard_store::{SnapshotEntry, Store};
+use switchboard_store::{Outage, SnapshotEntry, Store};
 
 /// The file in the state directory.
 pub(crate) const FILE: &str = "last-known-mcps.json";
@@ -19,12 +19,15 @@ pub(super) struct Snapshot {
     store: Option<Store>,
     path: PathBuf,
     clock: Arc<dyn Clock>,
+    /// What is kept; nothing while that is something else than what is known.
     last: Option<Vec<SnapshotEntry>>,
+    outage: Outage,
 }
 
 impl Snapshot {
     pub(super) fn new(store: Option<Store>, path: PathBuf, clock: Arc<dyn Clock>) -> Self {
-        Self { store, path, clock, last: None }
+        let outage = Outage::new("what is known now is not kept in the store");
+        Self { store, path, clock, last: None, outage }
     }
 
     /// Takes note of what is declared and switched on. Never in the way: what cannot be written is said.
@@ -33,20 +36,26 @@ impl Snapshot {
         if self.last.as_ref() == Some(&known) {
             return;
         }
-        if let Some(store) = &self.store
-            && let Err(error) = store.snapshots().save(&known).await
-        {
-            tracing::warn!(%error, "what is known now is not kept in the store");
-            return;
+        self.last = None;
+        if let Some(store) = &self.store {
+            match store.snapshots().save(&known).await {
+                Ok(_) => self.outage.over(),
+                Err(error) => return self.outage.met(&error),
+            }
         }
         let text = written(&known, self.clock.now());
         let path = self.path.clone();
         let file = tokio::task::spawn_blocking(move || replace(&path, &text)).await;
         if let Ok(Err(error)) = file {
+            // Not tried again before the next change: a disk that is full does not heal by that.
             tracing::warn!(%error, path = %self.path.display(), "what is known now is not kept");
-            return;
         }
         self.last = Some(known);
+    }
+
+    /// Whether something is known that the store does not keep yet.
+    pub(super) fn is_behind(&self) -> bool {
+        self.last.is_none()
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
                 }
                 EventKind::ToolStarted { .. }
                 | EventKind::ToolCompleted { .. }
-                | EventKind::ResourceUpdated { .. } => {}
+                | EventKind::ResourceUpdated { .. }
+                | EventKind::TaskChanged { .. } => {}
             },
             Err(RecvError::Lagged(missed)) => tracing::debug!("{missed} events were not told"),
             Err(RecvError::Closed) => return,

@@ -10,7 +10,7 @@ use super::people::ask;
 use crate::control::Said;
 use crate::control::protocol::{AgentReport, PeopleAsk};
 
-/// Add, list and remove agents beside those that files declare.
+/// Add and remove agents beside those that files declare, and list all of them.
 #[derive(Debug, Args)]
 pub(super) struct Agent {
     #[command(subcommand)]
@@ -56,12 +56,10 @@ impl Agent {
                 let all = agents(ask(PeopleAsk::Agents)?);
                 out.json(&all);
                 if all.is_empty() {
-                    out.line(
-                        "The store has no agents; those of the files are in `switchboard list`.",
-                    );
+                    out.line("There are no agents. Add one with `switchboard agent add NAME`.");
                 } else {
                     out.line(table(
-                        &["ID", "OWNER", "SERVERS", "DESCRIPTION"],
+                        &["ID", "OWNER", "SERVERS", "DECLARED IN", "DESCRIPTION"],
                         all.iter().map(cells),
                     ));
                 }
@@ -84,5 +82,8 @@ fn agents(said: Vec<Said>) -> Vec<AgentReport> {
 fn cells(agent: &AgentReport) -> Vec<String> {
     let servers = agent.servers.as_ref().map_or("(default)".to_owned(), |names| names.join(", "));
     let description = agent.description.clone().unwrap_or_default();
-    vec![agent.id.clone(), agent.owner.clone(), servers, description]
+    let owner = agent.owner.clone().unwrap_or_default();
+    let place = agent.file.clone().unwrap_or_else(|| "store".to_owned());
+    let id = if agent.enabled { agent.id.clone() } else { format!("{} [disabled]", agent.id) };
+    vec![id, owner, servers, place, description]
 }

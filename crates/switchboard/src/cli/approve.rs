@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use hyper::Method;
 use serde_json::{Value, json};
+use switchboard_model::mask;
 
 use super::api;
 use super::out::{BOLD, GOOD, Out};
@@ -33,12 +34,16 @@ impl Approve {
         if hash.is_empty() {
             bail!("`{}` has no command line to approve", self.server);
         }
-        let env = server.get("env").and_then(Value::as_array).cloned().unwrap_or_default();
-        let env: Vec<&str> = env.iter().filter_map(Value::as_str).collect();
-        out.note(format!("{BOLD}{}{BOLD:#} would run", text("/name")));
-        out.note(format!("  {}", text("/target")));
-        if !env.is_empty() {
-            out.note(format!("  with {} in its environment", env.join(", ")));
+        match server.pointer("/approval/command").filter(|command| !command.is_null()) {
+            Some(command) => {
+                out.note(format!("{BOLD}{}{BOLD:#} would run, word by word", text("/name")));
+                shown(command).iter().for_each(|line| out.note(format!("  {line}")));
+            }
+            None => {
+                out.json(&server);
+                out.line(format!("{BOLD}{}{BOLD:#} is approved already.", text("/name")));
+                return Ok(ExitCode::SUCCESS);
+            }
         }
         if !self.yes && !sure()? {
             bail!("nothing was approved");
@@ -52,6 +57,33 @@ impl Approve {
     }
 }
 
+/// All that would run, a line for each word, so that none can be taken for two or for another. Whoever
+/// wrote it cannot write over it either.
+fn shown(command: &Value) -> Vec<String> {
+    let list =
+        |name: &str| command.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |value: &Value| mask::visible(value.as_str().unwrap_or_default());
+    let words = list("words");
+    let mut lines: Vec<String> = words
+        .iter()
+        .enumerate()
+        .map(|(at, word)| {
+            format!("{} {}", if at == 0 { "command  " } else { "argument " }, text(word))
+        })
+        .collect();
+    if let Some(cwd) = command.get("cwd").filter(|cwd| cwd.is_string()) {
+        lines.push(format!("directory {}", text(cwd)));
+    }
+    for variable in list("env") {
+        let (name, value) = (text(&variable["name"]), &variable["value"]);
+        lines.push(match value.is_string() {
+            true => format!("variable  {name} = {}", text(value)),
+            false => format!("variable  {name}, whose value is sealed and not shown"),
+        });
+    }
+    lines
+}
+
 fn sure() -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!("there is nobody to ask; say `--yes` if the command line was looked at");
@@ -60,4 +92,32 @@ fn sure() -> Result<bool> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_seen_and_none_hides_another() {
+        let command = json!({
+            "words": ["npx", "-y", "a1b2c3d4e5f6a7b8c9d0e1f2", "\u{1b}[2K\u{1b}[1Gls", "a b\n"],
+            "cwd": "/tmp/evil",
+            "env": [
+                {"name": "KEY", "value": null, "sealed": true},
+                {"name": "T", "value": "${T}", "sealed": false},
+            ],
+        });
+        let lines = [
+            "command   npx",
+            "argument  -y",
+            "argument  a1b2c3d4e5f6a7b8c9d0e1f2",
+            "argument  \\u{1b}[2K\\u{1b}[1Gls",
+            "argument  a b\\n",
+            "directory /tmp/evil",
+            "variable  KEY, whose value is sealed and not shown",
+            "variable  T = ${T}",
+        ];
+        assert_eq!(shown(&command), lines);
+    }
 }

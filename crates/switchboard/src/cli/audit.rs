@@ -1,5 +1,6 @@
 //! `switchboard audit`: who did what, and whether the log is whole.
 
+mod arguments;
 mod retention;
 
 use std::process::ExitCode;
@@ -91,8 +92,16 @@ impl Wanted {
             out.line("There is nothing of that kind in the log.");
             return Ok(ExitCode::SUCCESS);
         }
-        let header = ["WHEN", "WHO", "DID", "TO", "BY", "ENDED", "TOOK"];
-        out.line(table(&header, rows.iter().map(cells)));
+        let mut header = vec!["WHEN", "WHO", "DID", "TO", "BY", "ENDED", "TOOK"];
+        let mut lines: Vec<Vec<String>> = rows.iter().map(cells).collect();
+        // Only where values are written down is there anything to show.
+        if rows.iter().any(|row| arguments::of(row).is_some()) {
+            header.push("WITH");
+            for (line, row) in lines.iter_mut().zip(&rows) {
+                line.push(arguments::of(row).map(arguments::line).unwrap_or_default());
+            }
+        }
+        out.line(table(&header, lines));
         if page.get("next").is_some_and(Value::is_string) {
             out.note(format!(
                 "{DIM}There is more: ask for more with `--limit`, or less with a filter.{DIM:#}"

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
 use switchboard_config::{Loaded, Loader, check, environment};
-use switchboard_model::{Code, Severity, SystemClock};
+use switchboard_model::{Code, Problem, Severity, SystemClock};
+use switchboard_rest::port::Hub as _;
 
+use super::declared;
 use super::out::{DIM, GOOD, Out, count};
 use super::report::{self, ProblemJson};
 
@@ -30,6 +32,12 @@ impl Check {
         let mut loaded = Loader::new(super::selection(&self.files), Arc::new(SystemClock)).load();
         let missing = check::variables(&loaded.desired, &loaded.origins, &environment::variable);
         loaded.problems.extend(missing);
+        if self.files.is_empty() {
+            match beside_the_store(&loaded) {
+                Ok(hidden) => loaded.problems.extend(hidden),
+                Err(error) => out.note(format!("The store was not looked at: {error:#}.")),
+            }
+        }
         if self.strict {
             for problem in &mut loaded.problems {
                 if problem.code == Code::MissingVariable {
@@ -52,6 +60,24 @@ impl Check {
         }));
         Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// What the files and the store say against each other, if there is a store.
+fn beside_the_store(loaded: &Loaded) -> Result<Vec<Problem>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("the runtime did not start")?;
+    runtime.block_on(async {
+        let paper = declared::paper(&[]).await?;
+        let mut problems = paper.declared().problems.clone();
+        problems.retain(|problem| !loaded.problems.contains(problem));
+        if let Some(store) = paper.store() {
+            store.close().await?;
+        }
+        Ok(problems)
+    })
 }
 
 fn closing(loaded: &Loaded, good: bool) -> String {

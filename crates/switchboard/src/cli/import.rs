@@ -1,8 +1,9 @@
 //! `switchboard import`: another program's servers, written into our file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,8 +11,8 @@ use serde_json::json;
 use switchboard_config::edit::{self, Change};
 use switchboard_config::merge::{self, Input};
 use switchboard_config::parse::{self, Context};
-use switchboard_config::{Client, clients, environment, shape};
-use switchboard_model::{AgentId, HubSpec, Problem, Scope, ServerKey, ServerSpec};
+use switchboard_config::{Client, Loader, clients, environment, shape};
+use switchboard_model::{AgentId, HubSpec, Problem, Scope, ServerKey, ServerSpec, SystemClock};
 
 use super::out::{DIM, GOOD, Out, count};
 use super::{add, diff, report};
@@ -201,6 +202,8 @@ fn present(target: &Path) -> BTreeMap<ServerKey, ServerSpec> {
 fn read(sources: &[(PathBuf, Option<&'static Client>)]) -> (Vec<Found>, Vec<Problem>) {
     let own = [HubSpec::default().listen];
     let project = environment::places().cwd;
+    // What a file may not declare is not written into one either.
+    let reserved = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load().reserved;
     let (mut found, mut problems): (Vec<Found>, Vec<Problem>) = (Vec::new(), Vec::new());
     for (path, client) in sources {
         let context = Context {
@@ -212,7 +215,7 @@ fn read(sources: &[(PathBuf, Option<&'static Client>)]) -> (Vec<Found>, Vec<Prob
         let parsed = parse::path(path, &context);
         problems.extend(parsed.problems);
         let (Some(dialect), Some(declared)) = (parsed.dialect, parsed.declared) else { continue };
-        let merged = merge::merge(&[Input { dialect, declared: &declared }], &BTreeSet::new());
+        let merged = merge::merge(&[Input { dialect, declared: &declared }], &reserved);
         problems.extend(merged.problems);
         for (key, spec) in &merged.desired.servers {
             let named = |agent: &switchboard_model::AgentSpec| {

@@ -7,6 +7,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
+use switchboard_model::mask;
 
 use super::Colour;
 
@@ -83,6 +84,7 @@ impl Out {
 /// one, and never where a script reads.
 pub(super) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
+    let rows = rows.into_iter().map(|row| row.iter().map(|cell| plain(cell)).collect::<Vec<_>>());
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
     if std::io::stdout().is_terminal() {
         table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -93,6 +95,11 @@ pub(super) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>
     let mut lines = table.lines().map(|line| line.trim_end().to_owned());
     let header = lines.next().unwrap_or_default();
     std::iter::once(format!("{BOLD}{header}{BOLD:#}")).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// What others wrote cannot write over what stands beside it.
+fn plain(cell: &str) -> String {
+    cell.split('\n').map(mask::visible).collect::<Vec<_>>().join("\n")
 }
 
 /// `1 server`, `2 servers`.

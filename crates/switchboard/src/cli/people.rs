@@ -5,10 +5,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use switchboard_config::{Loader, environment};
 use switchboard_model::{Clock, SystemClock};
+use switchboard_rest::port::Hub as _;
 use switchboard_upstream::{Context as Making, Instance, Upstreams};
 use tokio::sync::mpsc;
 
 use super::link::{ask_hub, failed};
+use crate::app::OnPaper;
 use crate::control::protocol::PeopleAsk;
 use crate::control::{Ask, Operations, Said};
 use crate::storage;
@@ -41,8 +43,9 @@ fn ask_store(ask: Ask) -> Result<Vec<Said>> {
         // It has no servers and starts none.
         let nobody = Instance::current(&std::env::temp_dir());
         let upstreams = Upstreams::new(Making::new(Arc::new(environment::variable), nobody));
-        let operations =
-            Operations::new(upstreams, Arc::new(SystemClock)).with_store(store.clone());
+        let paper = OnPaper::read(loaded, Some(store.clone())).await?;
+        let operations = Operations::new(upstreams, Arc::new(SystemClock));
+        let operations = operations.with_store(store.clone(), paper.declared());
         let (say, mut told) = mpsc::channel(64);
         let mut heard = Vec::new();
         let listen = async {

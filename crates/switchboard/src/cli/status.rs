@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
+use switchboard_model::mask;
 
 use super::link;
-use super::out::{DIM, Out, count, table};
+use super::out::{BAD, DIM, Out, count, table};
 use super::test::named;
 use crate::control::protocol::ServerReport;
 use crate::control::{Ask, Said};
@@ -20,19 +21,27 @@ pub(super) struct Status {}
 
 impl Status {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
-        let (mut reports, mut failure) = (Vec::new(), None);
+        let (mut reports, mut problems, mut failure) = (Vec::new(), Vec::new(), None);
         let answered = link::ask_hub(&Ask::Status, |said| match said {
             Said::Server(report) => reports.push(*report),
+            Said::Problem { severity, text } => problems.push((severity, text)),
             Said::Failed(failed) => failure = Some(failed),
             _ => {}
         })?;
         if let Some(failure) = failure {
             return Err(link::failed(&failure));
         }
-        out.json(&json!({ "running": answered.is_some(), "servers": reports }));
+        let told =
+            |(severity, text): &(String, String)| json!({"severity": severity, "text": text});
+        let told: Vec<Value> = problems.iter().map(told).collect();
+        out.json(&json!({"running": answered.is_some(), "servers": reports, "problems": told}));
         if answered.is_none() {
             out.line("No hub runs. Start one with `switchboard up`; `switchboard list` shows what is declared.");
             return Ok(ExitCode::FAILURE);
+        }
+        for (severity, text) in &problems {
+            let style = if severity == "error" { BAD } else { DIM };
+            out.note(format!("{style}{severity}{style:#}: {}", mask::visible(text)));
         }
         if reports.is_empty() {
             out.line("The hub runs; no servers are declared.");
@@ -61,7 +70,7 @@ fn cells(report: &ServerReport) -> Vec<String> {
     vec![
         named(report),
         report.state.clone(),
-        report.tools.to_string(),
+        format!("{}{}", report.tools, if report.stale { " (stale)" } else { "" }),
         report.revision.clone().unwrap_or_default(),
         report.pid.map(|pid| pid.to_string()).unwrap_or_default(),
         checks(&report.health),

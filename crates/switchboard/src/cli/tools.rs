@@ -78,12 +78,19 @@ fn cells(tool: &ToolReport) -> Vec<String> {
     let first = tool.description.lines().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let short: String = first.chars().take(90).collect();
     let cut = if short.len() < first.len() { "…" } else { "" };
-    vec![tool.server.clone(), tool.tool.clone(), tool.hints.join(", "), format!("{short}{cut}")]
+    let stale = tool.stale.then(|| "stale".to_owned());
+    let hints: Vec<String> = tool.hints.iter().cloned().chain(stale).collect();
+    vec![tool.server.clone(), tool.tool.clone(), hints.join(", "), format!("{short}{cut}")]
 }
 
 fn as_json(tool: &ToolReport) -> Value {
     let definition: Value = serde_json::from_str(&tool.definition).unwrap_or_default();
-    json!({ "server": tool.server, "tool": tool.tool, "definition": definition })
+    json!({
+        "server": tool.server,
+        "tool": tool.tool,
+        "stale": tool.stale,
+        "definition": definition,
+    })
 }
 
 fn whole(tools: &[ToolReport], name: &str, out: &Out) -> Result<ExitCode> {

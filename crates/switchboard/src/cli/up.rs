@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::json;
 use switchboard_config::{Loaded, check, environment};
 use switchboard_model::SystemClock;
+use switchboard_rest::port::{Declared, Source};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
@@ -74,7 +75,8 @@ async fn stop_again(signals: &mut Signals) {
 /// Says what came up and where to go.
 fn greet(app: &App, sign_in: Option<&str>, out: &Out) {
     let loaded = app.loaded();
-    let mut problems = loaded.problems.clone();
+    let everything = app.declared();
+    let mut problems = everything.problems.clone();
     problems.extend(check::variables(&loaded.desired, &loaded.origins, &environment::variable));
     report::print(&problems, out);
     let url = app.address().map(|address| format!("http://{address}")).unwrap_or_default();
@@ -83,7 +85,7 @@ fn greet(app: &App, sign_in: Option<&str>, out: &Out) {
         "sign_in": sign_in,
         "pid": std::process::id(),
         "version": env!("CARGO_PKG_VERSION"),
-        "servers": loaded.desired.servers.len(),
+        "servers": everything.desired.servers.len(),
         "problems": report::ProblemJson::all(&problems),
     }));
     out.line(format!("{BOLD}Switchboard {}{BOLD:#} is up", env!("CARGO_PKG_VERSION")));
@@ -94,7 +96,7 @@ fn greet(app: &App, sign_in: Option<&str>, out: &Out) {
     out.line(format!(
         "  agents   {GOOD}{url}/mcp{GOOD:#} {DIM}with a token of `switchboard token create`{DIM:#}"
     ));
-    out.line(format!("  servers  {}", declared(&loaded)));
+    out.line(format!("  servers  {}", declared(&loaded, &everything)));
     if !problems.is_empty() {
         out.line(format!("  problems {}, shown above", report::summary(&problems)));
     }
@@ -103,8 +105,8 @@ fn greet(app: &App, sign_in: Option<&str>, out: &Out) {
     ));
 }
 
-fn declared(loaded: &Loaded) -> String {
-    if loaded.desired.servers.is_empty() {
+fn declared(loaded: &Loaded, everything: &Declared) -> String {
+    if everything.desired.servers.is_empty() {
         return "none yet; add one with `switchboard add NAME COMMAND…`".to_owned();
     }
     let files: Vec<String> = loaded
@@ -115,8 +117,10 @@ fn declared(loaded: &Loaded) -> String {
         .collect();
     let manifests = loaded.manifests.len();
     let manifests = (manifests > 0).then(|| count(manifests, "manifest"));
-    let places: Vec<String> = files.into_iter().chain(manifests).collect();
-    format!("{} from {}", count(loaded.desired.servers.len(), "server"), places.join(", "))
+    let is_stored = |source: &Source| matches!(source, Source::Store(_));
+    let store = everything.sources.values().any(is_stored).then(|| "the store".to_owned());
+    let places: Vec<String> = files.into_iter().chain(manifests).chain(store).collect();
+    format!("{} from {}", count(everything.desired.servers.len(), "server"), places.join(", "))
 }
 
 /// Logs go to standard error, as much as SWITCHBOARD_LOG asks for, or so much.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::api;
 use super::out::{BOLD, DIM, GOOD, Out, table};
+use crate::state_dir::StateDir;
 
 /// Add, list and remove people.
 #[derive(Debug, Args)]
@@ -90,13 +91,27 @@ impl User {
             Command::Link { id } => {
                 let path = format!("{}/sign-in-link", path(id));
                 let link = api::request(&Method::POST, &path, None)?;
-                out.json(&link);
-                out.line(link.get("path").and_then(Value::as_str).unwrap_or_default());
-                out.note(format!("{DIM}Open it at the hub's address; it works once.{DIM:#}"));
+                tell_link(link, out);
             }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A whole link where a hub runs, which has an address; else the part behind it.
+fn tell_link(mut link: Value, out: &Out) {
+    let path = link.get("path").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let address = StateDir::open(super::places().state).ok().and_then(|state| state.address());
+    let url = address.map(|address| format!("{address}{path}"));
+    if let Some(link) = link.as_object_mut() {
+        link.insert("url".to_owned(), json!(url));
+    }
+    out.json(&link);
+    out.line(url.as_deref().unwrap_or(&path));
+    out.note(match url {
+        Some(_) => format!("{DIM}It works once.{DIM:#}"),
+        None => format!("{DIM}Open it at the hub's address; it works once.{DIM:#}"),
+    });
 }
 
 fn list(out: &Out) -> Result<()> {

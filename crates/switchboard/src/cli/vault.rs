@@ -10,6 +10,7 @@ use switchboard_config::Loader;
 use switchboard_model::{MasterKeyPlace, SystemClock};
 
 use super::out::{DIM, GOOD, Out};
+use crate::state_dir::{Claim, StateDir, StateError};
 use crate::storage;
 
 /// Keep the key that everything secret is sealed with.
@@ -23,10 +24,11 @@ pub(super) struct Vault {
 enum Command {
     /// Take a new master key and seal everything anew; the hub may run meanwhile.
     ///
-    /// The new key is made and put where the old one is. Where the key comes from
-    /// SWITCHBOARD_MASTER_KEY, the new one is read from SWITCHBOARD_NEW_MASTER_KEY, and the hub must be
-    /// given it from its next start on. `--to` moves the key; stop the hub first, and set `master_key`
-    /// in [hub] before its next start.
+    /// The new key is made and put where the old one is, and a running hub finds it there. Where the key
+    /// comes from SWITCHBOARD_MASTER_KEY, the new one is read from SWITCHBOARD_NEW_MASTER_KEY; `--to`
+    /// moves the key. A running hub could not follow either, so both want the hub stopped, and started
+    /// again with the new SWITCHBOARD_MASTER_KEY, or with `master_key` set in [hub]. Where several hubs
+    /// share a database, stop the others before any rotation and give them the new key.
     Rotate {
         /// Put the new key there instead of where the old one is.
         #[arg(long, value_name = "PLACE")]
@@ -64,8 +66,13 @@ fn rotate(to: Option<Place>, out: &Out) -> Result<ExitCode> {
             Place::File => MasterKeyPlace::File,
             Place::Keyring => MasterKeyPlace::Keyring,
         });
+        let is_seen_by_hubs = to.is_none() && storage::key_can_be_read_again();
         let to = storage::next_key(spec, data.clone(), to)?;
         let place = to.place();
+        let _alone = match is_seen_by_hubs {
+            true => None,
+            false => Some(alone()?),
+        };
         let store = storage::open(spec, data, Arc::new(SystemClock)).await?;
         store.rotate(to).await?;
         store.close().await?;
@@ -75,4 +82,14 @@ fn rotate(to: Option<Place>, out: &Out) -> Result<ExitCode> {
     out.line(format!("{GOOD}Everything is sealed anew.{GOOD:#} The key is in {place}."));
     out.note(format!("{DIM}Backups of the database from before need the old key.{DIM:#}"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// No hub runs, and none starts as long as this is kept.
+fn alone() -> Result<Claim> {
+    StateDir::open(super::places().state)?.claim().map_err(|error| match error {
+        StateError::Taken { .. } => anyhow::Error::new(error).context(
+            "the running hub cannot take over this key; stop it, rotate, and start it again with the new key",
+        ),
+        error => error.into(),
+    })
 }

@@ -105,9 +105,10 @@ fn row(
     let mut variables: Vec<String> = variables.map(|(name, _)| name.to_owned()).collect();
     variables.sort();
     variables.dedup();
-    let (stored, place) = match source {
-        Source::Store(row) => (Some(row), None),
-        Source::File { path, line } => (None, Some((path, *line))),
+    let (stored, place, word) = match source {
+        Source::Store(row) => (Some(row), None, "store"),
+        Source::File { path, line } => (None, Some((path, *line)), "file"),
+        Source::Credential { .. } => (None, None, "credential"),
     };
     DeclaredReport {
         name: key.name.to_string(),
@@ -123,7 +124,7 @@ fn row(
         variables,
         agents: desired.agents.keys().filter(sees).map(ToString::to_string).collect(),
         by_default: key.scope == Scope::Global && desired.defaults.contains(&key.name),
-        source: if stored.is_some() { "store" } else { "file" }.to_owned(),
+        source: word.to_owned(),
         id: stored.map(|row| row.id.clone()),
         file: place.map(|(path, _)| whole(path)),
         line: place.and_then(|(_, line)| line),

@@ -1,12 +1,14 @@
 //! Agents and their tokens, as the store has them. Whoever can open the hub's socket, or its
 //! database, is its administrator.
 
+mod agents;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use switchboard_model::{AgentId, AgentSpec, CallOrigin, ServerName};
-use switchboard_store::{Actor, Agent, Error, Store, Subject, Token};
+use switchboard_model::{AgentId, AgentSpec, CallOrigin};
+use switchboard_store::{Actor, Error, Subject, Token};
 
-use super::protocol::{AgentReport, Failure, PeopleAsk, Said, TokenReport};
+use super::protocol::{Failure, PeopleAsk, Said, TokenReport};
 use super::{Operations, Say};
 use crate::storage;
 
@@ -21,19 +23,20 @@ pub(super) async fn people(
     let owner = storage::administrator(store).await.map_err(failed)?.id;
     let by = Actor::user(owner.clone(), CallOrigin::Cli);
     let said = match ask {
-        PeopleAsk::Agents => {
-            let agents = store.agents().list().await.map_err(failed)?;
-            agents.iter().map(|agent| Said::Agent(shown(agent))).collect()
-        }
+        PeopleAsk::Agents => agents::all(operations, store).into_iter().map(Said::Agent).collect(),
         PeopleAsk::AddAgent { id, servers, description } => {
-            let names = servers.map(|names| names.iter().map(|name| server(name)).collect());
+            let id = agent(&id)?;
+            agents::free(operations, &id).await?;
+            let names = servers.map(|names| agents::servers(operations, &id, &owner, &names));
             let spec =
                 AgentSpec { servers: names.transpose()?, description, ..AgentSpec::default() };
-            let made = store.agents().create(&agent(&id)?, &owner, &spec, &by).await;
-            vec![Said::Agent(shown(&made.map_err(failed)?))]
+            let made = store.agents().create(&id, &owner, &spec, &by).await.map_err(failed)?;
+            vec![Said::Agent(agents::shown(&made))]
         }
         PeopleAsk::RemoveAgent { id } => {
-            store.agents().remove(&agent(&id)?, &by).await.map_err(failed)?;
+            let id = agent(&id)?;
+            agents::removable(operations, store, &id)?;
+            store.agents().remove(&id, &by).await.map_err(failed)?;
             Vec::new()
         }
         PeopleAsk::Tokens => {
@@ -42,7 +45,7 @@ pub(super) async fn people(
         }
         PeopleAsk::CreateToken { agent: id, name, lasting } => {
             let id = agent(&id)?;
-            known(store, &id, &owner, &by).await?;
+            agents::known(operations, store, &id, &owner, &by).await?;
             let expires =
                 lasting.map(|seconds| operations.clock.now() + Duration::from_secs(seconds));
             let made = store.tokens().create(&Subject::Agent(id), &name, expires, &by).await;
@@ -61,43 +64,13 @@ pub(super) async fn people(
     Ok(())
 }
 
-/// An agent that a file declares is known to the store from its first token on.
-async fn known(
-    store: &Store,
-    id: &AgentId,
-    owner: &switchboard_model::UserId,
-    by: &Actor,
-) -> Result<(), Failure> {
-    if store.agents().get(id).await.map_err(failed)?.is_none() {
-        store.agents().create(id, owner, &AgentSpec::default(), by).await.map_err(failed)?;
-    }
-    Ok(())
-}
-
 fn agent(id: &str) -> Result<AgentId, Failure> {
     let remedy = "letters, digits, `_`, `-` and `.` are allowed";
     AgentId::parse(id).map_err(|error| Failure::new(format!("`{id}`: {error}"), remedy))
 }
 
-fn server(name: &str) -> Result<ServerName, Failure> {
-    ServerName::parse(name).map_err(|error| {
-        Failure::new(format!("`{name}`: {error}"), "`switchboard list` shows the servers")
-    })
-}
-
-fn failed(error: Error) -> Failure {
+pub(super) fn failed(error: Error) -> Failure {
     Failure::new(error.to_string(), "")
-}
-
-fn shown(agent: &Agent) -> AgentReport {
-    let servers = agent.spec.servers.as_ref();
-    AgentReport {
-        id: agent.id.to_string(),
-        owner: agent.owner.to_string(),
-        enabled: agent.spec.enabled,
-        servers: servers.map(|names| names.iter().map(ToString::to_string).collect()),
-        description: agent.spec.description.clone(),
-    }
 }
 
 fn told(operations: &Operations, token: &Token) -> TokenReport {

@@ -117,8 +117,10 @@ pub enum PeopleAsk {
 pub struct AgentReport {
     /// Its id.
     pub id: String,
-    /// Whose it is.
-    pub owner: String,
+    /// Whose it is; nobody's, if a file declares it.
+    pub owner: Option<String>,
+    /// Where a file declares it.
+    pub file: Option<String>,
     /// Whether it may do anything.
     pub enabled: bool,
     /// The servers it names.
@@ -167,6 +169,13 @@ pub enum Said {
         errors: usize,
         /// So many are strange.
         warnings: usize,
+    },
+    /// One thing that is wrong with what is declared.
+    Problem {
+        /// `error` or `warning`.
+        severity: String,
+        /// What, where, and what to do, in one line.
+        text: String,
     },
     /// A tool.
     Tool(ToolReport),
@@ -241,6 +250,9 @@ pub struct ServerReport {
     pub title: Option<String>,
     /// How many tools it has.
     pub tools: usize,
+    /// Whether what is on offer of it is what it offered when it was last there.
+    #[serde(default)]
+    pub stale: bool,
     /// What they are called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_names: Vec<String>,
@@ -273,6 +285,9 @@ pub struct ToolReport {
     pub hints: Vec<String>,
     /// All of it, as the server sent it.
     pub definition: String,
+    /// Whether the server offered it when it was last there, and is not there now.
+    #[serde(default)]
+    pub stale: bool,
 }
 
 /// Why it cannot be done, and what to do.

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::protocol::{Ask, Said};
 use super::{Operations, client};
+use crate::routes::Routes;
 
 #[derive(Clone)]
 struct Hub {
@@ -46,13 +47,14 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
 pub(crate) fn serve(
     path: &Path,
     operations: Operations,
-    api: Router,
+    api: Routes,
     tasks: &TaskTracker,
     shutdown: &CancellationToken,
 ) -> io::Result<()> {
     let listener = listen(path)?;
     let hub = Hub { operations, tasks: tasks.clone(), shutdown: shutdown.clone() };
-    let router = Router::new().route(client::PATH, post(answer)).with_state(hub).merge(api);
+    let rest = async move |request: Request| api.ask(request).await;
+    let router = Router::new().route(client::PATH, post(answer)).with_state(hub).fallback(rest);
     let (stopped, path) = (shutdown.clone().cancelled_owned(), path.to_owned());
     tasks.spawn(async move {
         let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;

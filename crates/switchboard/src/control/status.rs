@@ -1,8 +1,10 @@
 //! How every server stands.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_model::{LogLine, ServerState};
+use switchboard_core::registry::{Freshness, Offer};
+use switchboard_model::{LogLine, ServerKey, ServerState};
 use switchboard_upstream::{Health, Status};
 use switchboard_wire::Era;
 
@@ -11,9 +13,24 @@ use super::{Operations, Say};
 
 pub(super) async fn status(operations: &Operations, say: &Say) -> Result<(), Failure> {
     for status in operations.upstreams.status() {
-        let _ = say.send(Said::Server(Box::new(report(&status, None)))).await;
+        let mut report = report(&status, None);
+        if let Some(offer) = recalled(operations, &status.key) {
+            (report.stale, report.tools) = (true, offer.tools.len());
+        }
+        let _ = say.send(Said::Server(Box::new(report))).await;
+    }
+    let declared = operations.declared().unwrap_or_default();
+    for problem in &declared.problems {
+        let (severity, text) = (problem.severity.as_str().to_owned(), problem.to_string());
+        let _ = say.send(Said::Problem { severity, text }).await;
     }
     Ok(())
+}
+
+/// What a server offered when it was last there, if that is what is on offer now.
+pub(super) fn recalled(operations: &Operations, key: &ServerKey) -> Option<Arc<Offer>> {
+    let offer = operations.registry.as_ref()?.load().offer(key).cloned()?;
+    (offer.freshness == Freshness::Stale).then_some(offer)
 }
 
 /// A status in the words of the protocol.
@@ -30,6 +47,7 @@ pub(super) fn report(status: &Status, took: Option<Duration>) -> ServerReport {
         revision: status.revision.map(str::to_owned),
         title: status.server.clone(),
         tools: status.counts.tools,
+        stale: false,
         tool_names: Vec::new(),
         resources: status.counts.resources,
         prompts: status.counts.prompts,

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use switchboard_model::{ServerKey, ServerState};
 use switchboard_wire::types::ToolEntry;
 
-use super::protocol::{Failure, Said, Target, ToolReport};
+use super::protocol::{Failure, Said, ServerReport, Target, ToolReport};
 use super::{Operations, Say, status, test};
 
 pub(super) async fn tools(
@@ -15,12 +15,17 @@ pub(super) async fn tools(
     let keys = operations.find_all(targets)?;
     join_all(keys.iter().map(|key| ready(operations, key, say))).await;
     for key in &keys {
-        let catalog = operations.upstreams.catalog(key).unwrap_or_default();
         let Some(now) = operations.upstreams.status_of(key) else { continue };
-        let report = status::report(&now, None);
+        let recalled = status::recalled(operations, key);
+        let stale = recalled.is_some();
+        let report = ServerReport { stale, ..status::report(&now, None) };
         let _ = say.send(Said::Server(Box::new(report))).await;
-        for tool in &catalog.tools {
-            let _ = say.send(Said::Tool(described(key, tool))).await;
+        let tools = match recalled {
+            Some(offer) => offer.tools.clone(),
+            None => operations.upstreams.catalog(key).unwrap_or_default().tools.clone(),
+        };
+        for tool in &tools {
+            let _ = say.send(Said::Tool(ToolReport { stale, ..described(key, tool) })).await;
         }
     }
     Ok(())
@@ -46,5 +51,6 @@ fn described(key: &ServerKey, tool: &ToolEntry) -> ToolReport {
         description: tool.description().unwrap_or_default().into_owned(),
         hints: hints.map(|(_, word)| word.to_owned()).collect(),
         definition: tool.raw().as_str().to_owned(),
+        stale: false,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use switchboard_config::environment;
-use switchboard_core::port::{Record, RecordNothing};
+use switchboard_core::port::{Record, RecordNothing, Trace};
 use switchboard_core::results::{Bounds, Results};
 use switchboard_core::router::Ports;
 use switchboard_core::{Registry, Router, Surface};
@@ -16,9 +16,10 @@ use switchboard_upstream::{Gate, Lookup, Open, Upstreams};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::audited::Audited;
 use super::house::House;
 use super::record::Recording;
-use super::{Hub, Inner, Tokens, cache, house_key, offers};
+use super::{Hub, Inner, Tokens, access, cache, ended, house_key, offers};
 use crate::servers::{self, Making};
 use crate::state_dir::StateDir;
 use crate::traces::{Spans, Target, Traced};
@@ -44,6 +45,7 @@ pub struct Builder {
     guardian: Option<(PathBuf, String)>,
     gate: Arc<dyn Gate>,
     surface: Surface,
+    models: Surface,
     hosts: Vec<String>,
     traces: Option<Target>,
 }
@@ -58,6 +60,7 @@ impl Default for Builder {
             guardian: None,
             gate: Arc::new(Open),
             surface: Surface::mcp(),
+            models: Surface::model(),
             hosts: Vec::new(),
             traces: None,
         }
@@ -108,6 +111,12 @@ impl Builder {
         self
     }
 
+    /// With other names towards models, in [`Hub::tools`] and whatever is built on it.
+    pub fn models(mut self, surface: Surface) -> Self {
+        self.models = surface;
+        self
+    }
+
     /// With names under which the endpoint may be called besides those of the loopback.
     pub fn hosts(mut self, hosts: Vec<String>) -> Self {
         self.hosts = hosts;
@@ -137,18 +146,30 @@ impl Builder {
             None => None,
         };
         let spans = self.traces.clone().and_then(|target| spans(target, &upstreams));
-        let router = self.router(&upstreams, recorder.as_ref(), spans.clone(), key);
+        let audited = self.store.as_ref();
+        let audited = audited.map(|store| Arc::new(Audited::new(store.clone(), self.env.clone())));
+        let recording = recorder
+            .clone()
+            .zip(audited.clone())
+            .map(|(recorder, audited)| Recording::new(recorder, audited, self.clock.clone()));
+        let router = self.router((&upstreams, &registry), recording, spans.clone(), key);
         let auth = Arc::new(Tokens::new(self.store.as_ref()));
         let mut options = Options::new(registry.clone(), router.clone(), auth, key);
+        let (ended, writer) = self.state.as_ref().map(ended::open).unzip();
+        options.ended = ended.map(|ended| Arc::new(ended) as _);
         (options.clock, options.surface, options.hosts) = (self.clock, self.surface, self.hosts);
         let endpoint = Endpoint::new(options);
         registry.publish(&house_key(), Arc::new(House::offer()));
 
         let (tasks, keeping) = (TaskTracker::new(), TaskTracker::new());
         let end = CancellationToken::new();
+        if let Some(writer) = writer {
+            keeping.spawn(writer.write(end.clone()));
+        }
         if let Some(store) = &self.store {
             cache::recall(store, &registry).await?;
             keeping.spawn(cache::keep(store.clone(), upstreams.clone(), end.clone()));
+            tasks.spawn(access::review(store.clone(), endpoint.clone(), end.clone()));
         }
         let told = endpoint.clone();
         tasks.spawn(offers::follow(upstreams.clone(), registry.clone(), told, end.clone()));
@@ -159,7 +180,9 @@ impl Builder {
             endpoint,
             store: self.store,
             recorder,
+            audited,
             spans,
+            models: self.models,
             desired: ArcSwap::from_pointee(Desired::default()),
             tasks,
             keeping,
@@ -169,23 +192,32 @@ impl Builder {
         Ok(hub)
     }
 
+    fn house(&self, upstreams: &Upstreams, registry: &Registry) -> House {
+        let access = self.store.as_ref().map(|store| store.access().clone());
+        House::new(upstreams.clone(), registry.clone(), access)
+    }
+
     fn router(
         &self,
-        upstreams: &Upstreams,
-        recorder: Option<&Recorder>,
+        (upstreams, registry): (&Upstreams, &Registry),
+        recording: Option<Recording>,
         spans: Option<Spans>,
         key: [u8; 32],
     ) -> Router {
-        let mut record: Arc<dyn Record> = match recorder {
-            Some(recorder) => Arc::new(Recording::new(recorder.clone(), self.clock.clone())),
+        let mut record: Arc<dyn Record> = match recording {
+            Some(recording) => Arc::new(recording),
             None => Arc::new(RecordNothing),
         };
+        let mut trace: Option<Arc<dyn Trace>> = None;
         if let Some(spans) = spans {
-            record = Arc::new(Traced::new(spans, self.clock.clone(), record));
+            let traced = Arc::new(Traced::new(spans, self.clock.clone(), record));
+            trace = Some(traced.clone());
+            record = traced;
         }
         let ports = Ports {
-            hub: Some(Arc::new(House::new(upstreams.clone()))),
+            hub: Some(Arc::new(self.house(upstreams, registry))),
             record,
+            trace,
             clock: self.clock.clone(),
             ..Ports::new(Arc::new(upstreams.clone()))
         };

@@ -1,7 +1,7 @@
 //! The hub from Rust: the tools of an agent, and calls in its name.
 
+use switchboard_core::Request;
 use switchboard_core::port::{CallError, Caller, RpcError, Who};
-use switchboard_core::{Request, Surface};
 use switchboard_model::{AgentId, CallOrigin, ServerKey};
 use switchboard_wire::types::Annotations;
 use switchboard_wire::{Json, JsonBuf, Limits, code, method, write};
@@ -11,7 +11,7 @@ use super::Hub;
 /// A tool as an agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// What a model calls it by: `mcp__{server}__{tool}`.
+    /// What a model calls it by: `mcp__{server}__{tool}` unless other names were chosen.
     pub name: String,
     /// Whose it is.
     pub server: ServerKey,
@@ -51,7 +51,7 @@ impl Hub {
     /// neither declared nor in the store: it has none.
     pub fn tools(&self, agent: &AgentId) -> Vec<Tool> {
         let now = self.0.registry.load();
-        let Some(view) = now.agent(agent, &Surface::model()) else { return Vec::new() };
+        let Some(view) = now.agent(agent, self.models()) else { return Vec::new() };
         let tools = view.tools().map(|listed| Tool {
             name: listed.name.to_owned(),
             server: listed.server.clone(),
@@ -85,10 +85,10 @@ impl Hub {
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
         let now = self.0.registry.load();
-        let surface = Surface::model();
+        let surface = self.models();
         let view = match (&who.agent, &who.user) {
-            (Some(agent), _) => now.agent(agent, &surface),
-            (None, Some(user)) => now.user(user, &surface),
+            (Some(agent), _) => now.agent(agent, surface),
+            (None, Some(user)) => now.user(user, surface),
             (None, None) => None,
         };
         let view = view.ok_or_else(|| {

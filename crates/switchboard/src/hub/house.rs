@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use switchboard_core::port::{self, BoxFuture, Call, CallError, RpcError};
+use switchboard_core::port::{self, BoxFuture, Call, CallError, RpcError, Who};
 use switchboard_core::registry::{Home, Offer, View};
-use switchboard_core::results;
-use switchboard_model::Scope;
+use switchboard_core::{Registry, results};
+use switchboard_store::{Access, Role};
 use switchboard_upstream::{Status, Upstreams};
 use switchboard_wire::types::{CallParams, Entry as _, ToolEntry};
 use switchboard_wire::{Json, JsonBuf, Limits, code, method};
@@ -15,6 +15,8 @@ use switchboard_wire::{Json, JsonBuf, Limits, code, method};
 /// The hub as a server.
 pub(super) struct House {
     upstreams: Upstreams,
+    registry: Registry,
+    access: Option<Access>,
 }
 
 const HEALTH: &str = "system_health_check";
@@ -25,8 +27,9 @@ const SCOPES: [&str; 3] = ["all", "internal", "external"];
 const CHECK: Duration = Duration::from_secs(5);
 
 impl House {
-    pub(super) fn new(upstreams: Upstreams) -> Self {
-        Self { upstreams }
+    /// Of these servers, for whom the registry lets see them and those whom the store knows.
+    pub(super) fn new(upstreams: Upstreams, registry: Registry, access: Option<Access>) -> Self {
+        Self { upstreams, registry, access }
     }
 
     /// What it offers.
@@ -59,25 +62,31 @@ impl House {
             ToolEntry::read(raw).ok()
         });
         let tools = own.chain(results::tool()).collect();
-        Offer { tools, home: Home::Hub, ..Offer::default() }
+        let templates = results::template().into_iter().collect();
+        Offer { tools, templates, home: Home::Hub, ..Offer::default() }
     }
 
-    async fn answer(
-        &self,
-        name: &str,
-        view: &View,
-        params: Json<'_>,
-    ) -> Result<JsonBuf, CallError> {
+    /// The servers that whoever calls may use, whether they offer something or never came up.
+    fn statuses(&self, who: &Who) -> Vec<Status> {
+        let (now, mut statuses) = (self.registry.load(), self.upstreams.status());
+        statuses.retain(|status| match (&who.agent, &who.user) {
+            (Some(agent), _) => now.may_see(agent, &status.key),
+            (None, Some(user)) => {
+                let known = self.access.as_ref().and_then(|access| access.user(user));
+                known.is_some_and(|known| known.role == Role::Administrator)
+                    || now.may_person_see(user, &status.key)
+            }
+            (None, None) => false,
+        });
+        statuses
+    }
+
+    async fn answer(&self, name: &str, who: &Who, params: Json<'_>) -> Result<JsonBuf, CallError> {
         if name != method::TOOLS_CALL {
             return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found").into());
         }
         let call = CallParams::read(params)?;
-        // Servers that have nothing to offer yet are not in anybody's view.
-        let is_seen = |status: &Status| {
-            status.key.scope == Scope::Global || view.servers().any(|(key, _)| *key == status.key)
-        };
-        let mut statuses = self.upstreams.status();
-        statuses.retain(is_seen);
+        let statuses = self.statuses(who);
         let value = match call.name.as_deref().unwrap_or_default() {
             HEALTH => {
                 let scope = call.arguments.and_then(|arguments| arguments.get("scope"));
@@ -141,10 +150,10 @@ impl port::House for House {
     fn call<'a>(
         &'a self,
         call: &'a Call<'a>,
-        view: &'a View,
+        _: &'a View,
         params: Json<'a>,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        Box::pin(self.answer(call.method, view, params))
+        Box::pin(self.answer(call.method, call.who, params))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn follow(
             () = end.cancelled() => return,
         };
         match event {
-            Ok(event) => match event.kind {
+            Ok(event) => match &event.kind {
                 EventKind::StateChanged { .. } | EventKind::CatalogChanged { .. } => {
                     // One that nobody finds has only just begun: what was recalled of it stays.
                     if let Some(status) = upstreams.status_of(&event.server) {
@@ -35,7 +35,10 @@ pub(super) async fn follow(
                 }
                 EventKind::Removed => removed(&upstreams, &registry, &event.server),
                 EventKind::ResourceUpdated { uri } => {
-                    endpoint.resource_updated(&event.server, &uri);
+                    endpoint.resource_updated(&event.server, uri);
+                }
+                EventKind::TaskChanged { task } => {
+                    endpoint.task_changed(&event.server, task);
                 }
                 EventKind::ServerLog(_)
                 | EventKind::ToolStarted { .. }
@@ -87,6 +90,7 @@ fn carry(upstreams: &Upstreams, registry: &Registry, status: &Status) {
                 spec: Some(status.spec.clone()),
                 home: Home::Outside,
                 freshness: Freshness::Live,
+                polled: catalog.polled,
             };
             registry.publish(key, Arc::new(offer));
         }

@@ -1,39 +1,43 @@
 //! Calls become records of the store. Never waits: the recorder writes behind the calls.
 
+mod known;
+mod shape;
+
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use switchboard_core::port::{Call, Done, Record};
+use switchboard_core::redact::Redactor;
 use switchboard_model::{Clock, Decision};
 use switchboard_store::{CallRecord, Recorder};
-use switchboard_wire::{Json, Kind};
+use switchboard_wire::Json;
 
-/// How deep the shape of arguments is told.
-const DEPTH: usize = 4;
-/// How many members of one object are told.
-const MEMBERS: usize = 64;
+use super::audited::Audited;
 
 /// Writes calls down.
 pub(super) struct Recording {
     recorder: Recorder,
+    audited: Arc<Audited>,
     clock: Arc<dyn Clock>,
 }
 
 impl Recording {
-    pub(super) fn new(recorder: Recorder, clock: Arc<dyn Clock>) -> Self {
-        Self { recorder, clock }
+    pub(super) fn new(recorder: Recorder, audited: Arc<Audited>, clock: Arc<dyn Clock>) -> Self {
+        Self { recorder, audited, clock }
     }
 }
 
 impl Record for Recording {
     fn record(&self, call: &Call<'_>, done: &Done<'_>) {
         let now = self.clock.now();
+        let redactor = self.audited.redactor(call.server);
+        let redactor = redactor.as_deref();
         self.recorder.record(CallRecord {
             at: now.checked_sub(done.elapsed).unwrap_or(now),
             user: call.who.user.clone(),
             agent: call.who.agent.clone(),
             server: call.server.clone(),
-            tool: call.subject.to_owned(),
+            tool: known::tool(call.subject),
             origin: call.origin,
             // A call on which nothing could be decided was refused.
             decision: done.decision.unwrap_or(Decision::Deny),
@@ -42,35 +46,22 @@ impl Record for Recording {
             bytes_in: done.sent as u64,
             bytes_out: done.received as u64,
             trace: call.trace.map(str::to_owned),
-            shape: call.params.get("arguments").map(|arguments| shape(arguments, DEPTH)),
-            arguments: None,
-            error: None,
+            shape: call.arguments.and_then(|given| match redactor {
+                None => known::shape(given),
+                Some(redactor) => shape::told(given, redactor),
+            }),
+            arguments: redactor.zip(call.arguments).and_then(|(hides, given)| values(given, hides)),
+            // What the hub itself holds is known where values are written down.
+            error: done
+                .error
+                .map(|error| redactor.map_or(error.into(), |hides| hides.text(error)).into_owned()),
         });
     }
 }
 
-/// Names and types, no values.
-fn shape(json: Json<'_>, depth: usize) -> Value {
-    let word = match json.kind() {
-        Kind::Object if depth > 0 => {
-            let members = json.members().take(MEMBERS);
-            let told = members.map(|member| {
-                (member.key.text().unwrap_or_default().into_owned(), shape(member.value, depth - 1))
-            });
-            return Value::Object(told.collect::<Map<_, _>>());
-        }
-        Kind::Array if depth > 0 => {
-            let first = json.elements().next();
-            return Value::Array(first.map(|one| shape(one, depth - 1)).into_iter().collect());
-        }
-        Kind::Object => "object",
-        Kind::Array => "array",
-        Kind::String => "string",
-        Kind::Number => "number",
-        Kind::Boolean => "boolean",
-        Kind::Null => "null",
-    };
-    Value::String(word.to_owned())
+/// The arguments as they may be written down.
+fn values(json: Json<'_>, redactor: &Redactor) -> Option<Value> {
+    serde_json::from_str(redactor.json(json).as_json().as_str()).ok()
 }
 
 #[cfg(test)]
@@ -80,13 +71,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_types() {
-        let text = br#"{"path":"/secret","n":1,"deep":{"a":{"b":{"c":{"d":1}}}},"list":[{"x":true}],"none":null}"#;
+    fn names_are_redacted_with_the_values() {
+        let text = br#"{"ghp_0123456789abcdefghij":1,"path":{"token":"x","n":1}}"#;
         let json = Json::parse(text, &Limits::DEFAULT).unwrap();
-        let told = shape(json, DEPTH).to_string();
-        assert_eq!(
-            told,
-            r#"{"path":"string","n":"number","deep":{"a":{"b":{"c":"object"}}},"list":[{"x":"boolean"}],"none":"null"}"#
-        );
+        let redactor = Redactor::default();
+        for told in [shape::told(json, &redactor), known::shape(json)] {
+            let told = told.unwrap();
+            let names = r#"{"[redacted]":"number","path":{"token":"string","n":"number"}}"#;
+            assert_eq!(told.as_str(), names);
+        }
+        let told = values(json, &redactor).unwrap().to_string();
+        assert_eq!(told, r#"{"[redacted]":1,"path":{"token":"[redacted]","n":1}}"#);
     }
 }

@@ -8,7 +8,7 @@ use switchboard_core::port::{Call, Done};
 use switchboard_model::{CallOrigin, Decision, Outcome};
 use switchboard_wire::method;
 
-/// The span that a caller's `traceparent` names.
+/// A span as a `traceparent` names it: the caller's, or the one that a call is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parent {
     trace: [u8; 16],
@@ -30,6 +30,17 @@ impl Parent {
         // A later version may say more; this one does not.
         let is_whole = version != [0xff] && (version != [0] || parts.next().is_none());
         is_whole.then_some(parent)
+    }
+
+    /// A span below that one, or one with which a trace begins.
+    pub(super) fn below(parent: Option<Self>) -> Self {
+        let trace = parent.map_or_else(random, |parent| parent.trace);
+        Self { trace, span: random(), is_sampled: true }
+    }
+
+    /// What names it to others.
+    pub(super) fn traceparent(&self) -> String {
+        format!("00-{}-{}-01", hexadecimal(&self.trace), hexadecimal(&self.span))
     }
 }
 
@@ -56,17 +67,18 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// A call that is over.
+    /// A call that is over, which had the span `own`.
     pub(super) fn of(
         call: &Call<'_>,
         done: &Done<'_>,
+        own: Parent,
         parent: Option<Parent>,
         now: SystemTime,
     ) -> Self {
         let is_named = matches!(call.method, method::TOOLS_CALL | method::PROMPTS_GET);
         Self {
-            trace: parent.map_or_else(random, |parent| parent.trace),
-            id: random(),
+            trace: own.trace,
+            id: own.span,
             parent: parent.map(|parent| parent.span),
             began: now.checked_sub(done.elapsed).unwrap_or(now),
             lasted: done.elapsed,
@@ -82,11 +94,6 @@ impl Span {
             received: done.received,
             cut: done.cut,
         }
-    }
-
-    /// What names this span to others.
-    pub(super) fn traceparent(&self) -> String {
-        format!("00-{}-{}-01", hexadecimal(&self.trace), hexadecimal(&self.id))
     }
 }
 

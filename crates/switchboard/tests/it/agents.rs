@@ -9,8 +9,9 @@ use switchboard_testkit::script::Script;
 
 use crate::context::Context;
 use crate::hub::{Hub, connected, entry, wait};
+use crate::rest::person;
 
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
 
 /// What an endpoint answered.
 pub(crate) struct Answer {
@@ -56,14 +57,14 @@ impl Hub {
         Answer { status, body: serde_json::from_str(body).unwrap_or_default() }
     }
 
-    fn tools(&self, path: &str, token: &str) -> Vec<String> {
+    pub(crate) fn tools(&self, path: &str, token: &str) -> Vec<String> {
         let answer = self.ask(path, Some(token), "tools/list", json!({}));
         let tools = answer.body["result"]["tools"].as_array().cloned().unwrap_or_default();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 }
 
-fn declared() -> Context {
+pub(crate) fn declared() -> Context {
     let text = format!(
         "{}{}\n[agents.cto]\nservers = [\"a\"]\n\n[agents.dev]\nservers = [\"b\"]\n",
         entry("a", &Script::new()),
@@ -222,4 +223,125 @@ fn tools_are_there_before_their_servers() {
         call.join().unwrap()
     });
     assert_eq!(answer["result"]["content"][0]["text"], "late", "{answer}");
+}
+
+/// What a file declares of an agent counts, whatever tokens the store keeps for it.
+#[test]
+fn a_files_agent_has_what_the_file_says_and_nothing_without_it() {
+    let context = declared();
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    let admin = person(&context, "admin");
+    let (token, _) = token(&context, "cto");
+    let sees = |name: &str| hub.tools("/mcp", &token).contains(&name.to_owned());
+    wait("it sees its server", || sees("a__echo"));
+    let shown = hub.rest("GET", "/api/v1/agents/cto", &admin, None).body;
+    assert_eq!((&shown["source"], &shown["servers"]), (&json!("file"), &json!(["a"])), "{shown}");
+    let change = json!({"servers": ["b"]});
+    let refused = hub.rest("PUT", "/api/v1/agents/cto", &admin, Some(&change));
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.body["detail"].as_str().unwrap().contains("switchboard.toml"));
+
+    for (args, words) in [
+        (&["token", "create", "--agent", "ctoo"][..], &["`ctoo`", "`cto`", "agent add ctoo"][..]),
+        (&["agent", "add", "cto"], &["switchboard.toml", "token create --agent cto"]),
+        (&["agent", "add", "new", "--server", "aa"], &["no server `aa`", "switchboard list"]),
+        (&["agent", "remove", "cto"], &["switchboard.toml"]),
+    ] {
+        let ran = context.run(args);
+        assert_eq!(ran.code, 1, "{args:?}: {}", ran.out);
+        assert!(words.iter().all(|word| ran.err.contains(word)), "{args:?}: {}", ran.err);
+    }
+    let listed = context.json(&["agent", "list"]);
+    let ids: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["cto", "dev"], "{listed}");
+
+    // One that was saved a moment ago is known at once.
+    let text = context.read("switchboard.toml");
+    context.write("switchboard.toml", &format!("{text}[agents.late]\nservers = [\"b\"]\n"));
+    super::agents::token(&context, "late");
+
+    let off = text.replace("[agents.cto]", "[agents.cto]\nenabled = false");
+    context.write("switchboard.toml", &off);
+    let me = || hub.rest("GET", "/api/v1/me", &token, None).status;
+    wait("a disabled agent is nobody", || me() == 401);
+    assert_eq!(hub.ask("/mcp", Some(&token), "tools/list", json!({})).status, 401);
+    context.write("switchboard.toml", &text);
+    wait("it is back", || me() == 200 && sees("a__echo"));
+    let gone = text.replace("[agents.cto]\nservers = [\"a\"]\n", "");
+    assert_ne!(gone, text);
+    context.write("switchboard.toml", &gone);
+    wait("an agent that no file declares any more is nobody", || me() == 401);
+    assert_eq!(hub.ask("/mcp", Some(&token), "tools/list", json!({})).status, 401);
+}
+
+/// Earlier versions kept the tokens of a file's agent in a row that had the defaults by itself.
+#[test]
+fn an_agent_that_only_a_file_declared_has_nothing_without_it() {
+    let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    for id in ["old", "local"] {
+        context.ok(&["agent", "add", id]);
+    }
+    let [old, local] = ["old", "local"].map(|id| token(&context, id).0);
+    let sees = |token: &str| hub.tools("/mcp", token).contains(&"a__echo".to_owned());
+    wait("both have the defaults", || sees(&old) && sees(&local));
+    let text = context.read("switchboard.toml");
+    let agents = "[agents.old]\nservers = []\n[agents.local]\nservers = []\n";
+    context.write("switchboard.toml", &format!("{text}\n{agents}"));
+    wait("the file's word counts", || !sees(&old) && !sees(&local));
+    context.write("switchboard.toml", &text);
+    // Whoever runs the hub has what they had.
+    wait("the file is as it was", || sees(&local));
+    assert_eq!(hub.ask("/mcp", Some(&old), "tools/list", json!({})).status, 401);
+    let listed = context.json(&["agent", "list"]).to_string();
+    assert!(listed.contains("\"old\""), "its tokens stay for the file's return: {listed}");
+}
+
+/// Who has an id first does not have what a file gives it later.
+#[test]
+fn nobody_takes_over_an_agent_before_a_file_declares_it() {
+    let context = Context::new().with("switchboard.toml", &entry("a", &Script::new()));
+    let log = context.home().join("hub.log");
+    let hub = Hub::start_logging(&context, &log);
+    connected(&context, &["a"]);
+    let (admin, bob) = (person(&context, "admin"), person(&context, "bob"));
+    let new = json!({"id": "ops"});
+    assert_eq!(hub.rest("POST", "/api/v1/agents", &bob, Some(&new)).status, 201);
+    assert_eq!(hub.rest("POST", "/api/v1/agents", &bob, Some(&json!({"id": "local"}))).status, 403);
+    let made =
+        hub.rest("POST", "/api/v1/agents/ops/tokens", &bob, Some(&json!({"name": "x"}))).body;
+    let token = made["secret"].as_str().unwrap();
+    assert_eq!(hub.rest("GET", "/api/v1/me", token, None).status, 200);
+
+    let own = entry("payroll", &Script::new()).replace("[servers.", "[agents.ops.own.");
+    let text = context.read("switchboard.toml");
+    context.write("switchboard.toml", &format!("{text}\n{own}"));
+    wait("his token is worth nothing", || hub.rest("GET", "/api/v1/me", token, None).status == 401);
+    assert_eq!(hub.ask("/mcp", Some(token), "tools/list", json!({})).status, 401);
+    let path = "/api/v1/servers/agent:ops:payroll";
+    wait("the file's server is there", || hub.rest("GET", path, &admin, None).status == 200);
+    for act in ["", "/logs"] {
+        assert_eq!(hub.rest("GET", &format!("{path}{act}"), &bob, None).status, 404, "{act}");
+    }
+    let credential = json!({"kind": "bearer", "value": "x"});
+    assert_eq!(hub.rest("PUT", &format!("{path}/credential"), &bob, Some(&credential)).status, 404);
+
+    // Everybody who could mend it is told, with both names.
+    let both = |text: &str| {
+        text.contains("`ops`") && text.contains("`bob`") && text.contains("switchboard.toml")
+    };
+    assert!(both(&context.json(&["status"])["problems"].to_string()));
+    assert!(both(&hub.rest("GET", "/api/v1/agents/ops", &admin, None).body["problem"].to_string()));
+    wait("the log says it", || both(&std::fs::read_to_string(&log).unwrap()));
+    let refused = context.run(&["token", "create", "--agent", "ops"]);
+    assert!(refused.code == 1 && both(&refused.err), "{}", refused.err);
+    context.ok(&["agent", "remove", "ops"]);
+    let (good, _) = super::agents::token(&context, "ops");
+    wait("the file's agent has its server", || {
+        hub.tools("/mcp", &good).contains(&"payroll__echo".to_owned())
+    });
+    assert_eq!(context.json(&["status"])["problems"], json!([]));
 }

@@ -48,3 +48,46 @@ fn prove_calls_go_on_without_the_database() {
     });
     assert_eq!(context.json(&["audit", "verify"])["whole"], true);
 }
+
+#[test]
+fn what_changed_meanwhile_is_written_when_it_is_back() {
+    let mut server = Postgres::start();
+    if !server.is_own() {
+        return;
+    }
+    let url = server.database();
+    let store = format!("[hub]\nstore = {url:?}\n");
+    let (a, b) = (entry("a", &Script::new()), entry("b", &Script::new().tools(3)));
+    let context = Context::new().with("switchboard.toml", &format!("{store}{a}"));
+    let log = context.work().join("log");
+    let hub = Hub::start_logging(&context, &log);
+    connected(&context, &["a"]);
+    let admin = person(&context, "admin");
+    wait("the catalog of a is kept", || {
+        server.ask(&url, "SELECT server FROM tool_cache") == "global/a"
+    });
+    server.stop();
+    context.write("switchboard.toml", &format!("{store}{b}"));
+    connected(&context, &["b"]);
+    std::thread::sleep(Duration::from_secs(5));
+    server.start_again();
+    wait("how b stands is written down", || {
+        let stats = hub.rest("GET", "/api/v1/servers/b", &admin, None).body["stats"].clone();
+        stats["connection_status"] == "connected" && stats["tool_count"].as_u64() > Some(3)
+    });
+    wait("the catalog of b is kept, and a's no longer", || {
+        server.ask(&url, "SELECT server FROM tool_cache") == "global/b"
+    });
+    // Declared in another way, it may offer something else.
+    let broken = entry("b", &Script::new().fault("crash_start"));
+    context.write("switchboard.toml", &format!("{store}{broken}"));
+    wait("what is kept of b is doubted", || {
+        server.ask(&url, "SELECT stale FROM tool_cache") == "1"
+    });
+    let last = "SELECT content FROM snapshots";
+    wait("what is known is kept", || server.ask(&url, last).contains("\"b\""));
+    // Each part of the hub says so once.
+    let log = std::fs::read_to_string(&log).unwrap();
+    let said = log.lines().filter(|line| line.contains("again and again")).count();
+    assert!((1..=6).contains(&said), "{said} times:\n{log}");
+}

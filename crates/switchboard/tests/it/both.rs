@@ -179,3 +179,42 @@ fn whoever_only_looks_makes_no_store() {
     context.ok(&["remove", "filed"]);
     assert!(!context.home().join(".local/share/switchboard").exists());
 }
+
+#[test]
+fn what_a_file_hides_is_told_and_everything_is_counted() {
+    const TOLD: &str = "server `twice` is declared in ";
+    let (context, hub) = declared();
+    hub.until("<dt>Servers</dt><dd>5</dd>");
+    hub.until("<dt>Warnings</dt><dd>1</dd>");
+    let told = |said: Value| {
+        let problems = said["problems"].as_array().unwrap().clone();
+        let text = |problem: &Value| format!("{}{}", problem["text"], problem["message"]);
+        problems.iter().map(text).find(|text| text.contains(TOLD)).unwrap_or_default()
+    };
+    let by_status = told(context.json(&["status"]));
+    assert!(by_status.contains("switchboard.toml and in the store"), "{by_status}");
+    assert!(told(context.json(&["check"])).contains("and in the store"));
+    hub.stop();
+    assert!(told(context.json(&["check"])).contains("and in the store"));
+    // One that nothing hides, on the store alone.
+    let shared = context.json(&["disable", "shared"]);
+    assert_eq!(shared["source"]["shadowed"], false, "{shared}");
+    let log = context.work().join("log");
+    let hub = Hub::start_logging(&context, &log);
+    assert_eq!(hub.greeting["servers"], 5, "{}", hub.greeting);
+    assert!(told(hub.greeting.clone()).contains("and in the store"), "{}", hub.greeting);
+    assert!(std::fs::read_to_string(&log).unwrap().contains(TOLD));
+}
+
+#[test]
+fn servers_of_the_store_alone_are_something() {
+    let context = Context::new();
+    let hub = Hub::start(&context);
+    hub.until("Nothing is declared yet");
+    let admin = person(&context, "admin");
+    let entry = served(&Script::new());
+    let new = json!({"name": "s", "scope": "global", "entry": entry, "approve": true});
+    assert_eq!(hub.rest("POST", "/api/v1/servers", &admin, Some(&new)).status, 201);
+    hub.until("<dt>Servers</dt><dd>1</dd>");
+    assert!(!hub.get("/", &hub.address).contains("Nothing is declared yet"));
+}

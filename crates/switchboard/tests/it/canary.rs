@@ -1,7 +1,10 @@
 //! A canary for every kind of secret that the hub is given; afterwards it is found nowhere: not in the
 //! database, its log, the state directory, what the hub wrote, nor in any answer.
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
@@ -12,7 +15,7 @@ use crate::rest::person;
 use crate::sqlite;
 
 /// Every kind of secret, each with its own bird.
-const BIRDS: [&str; 7] = [
+const BIRDS: [&str; 9] = [
     "canary-in-the-environment-7f3a",
     "canary-in-the-env-of-a-file-91bc",
     "canary-in-an-env-value-22de",
@@ -20,7 +23,41 @@ const BIRDS: [&str; 7] = [
     "canary-as-an-api-key-c4d1",
     "canary-as-a-credential-8a76",
     "canary-as-a-password-0b3e",
+    // No shape of a key: only who knows them can tell that they are secret.
+    "a canary that a server repeats",
+    "a canary that an address repeats",
 ];
+
+/// Secrets of others, which an agent passes on as arguments; the hub knows them by their names, by their kind, or
+/// by the words before them.
+const PASSED: [&str; 8] = [
+    "canary-under-a-name-6d2b",
+    "ghp_canaryByItsPrefix0123456789abcdef",
+    "eyJjYW5hcnkiOiJ0b2tlbiJ9.eyJjYW5hcnkiOjF9.Y2FuYXJ5LXNpZw",
+    "canary-in-a-url-3c9e",
+    "canary-behind-a-word-b7f0",
+    "canary-on-a-command-line-e81d",
+    "MIICanaryOfAPrivateKey",
+    "f3CaNaRy9zQ0x7Lk2Vb8Wm4T",
+];
+
+/// What has nothing secret in it, and is to be found.
+const HARMLESS: &str = "a harmless sparrow";
+
+/// Arguments with every kind of secret in them: others' and the hub's own.
+fn arguments() -> Value {
+    let [name, token, jwt, url, word, line, key, random] = PASSED;
+    json!({
+        "text": format!("{HARMLESS}, and {}, {}", BIRDS[1], BIRDS[3]),
+        "deep": {"list": [{"Api-Key": name, "say": format!("use {token} or Bearer {jwt}, please")}]},
+        "url": format!("postgres://joe:{url}@db/x?sslmode=off"),
+        "fields": [{"name": "Password", "value": word}, {"name": "own", "value": BIRDS[2]}],
+        "command": format!("deploy --token {line} --to {}", BIRDS[4]),
+        "note": format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n{random}"),
+        "json": json!({"password": word, "env": BIRDS[0], "stored": BIRDS[5]}).to_string(),
+        (token): 1,
+    })
+}
 
 /// Every file below a directory that holds a bird.
 fn found(directory: &Path, said: &mut Vec<String>) {
@@ -36,7 +73,7 @@ fn found(directory: &Path, said: &mut Vec<String>) {
 
 fn heard(place: &str, bytes: &[u8]) -> Vec<String> {
     let sings = |bird: &&&str| bytes.windows(bird.len()).any(|window| window == bird.as_bytes());
-    BIRDS.iter().filter(sings).map(|bird| format!("{bird} in {place}")).collect()
+    BIRDS.iter().chain(&PASSED).filter(sings).map(|bird| format!("{bird} in {place}")).collect()
 }
 
 /// A hub that knows one secret of each kind from its file and its environment.
@@ -44,7 +81,7 @@ fn scene() -> (Context, Value) {
     let (command, arguments) = Scripted::stdio(&Script::new());
     let command = command.to_str().unwrap();
     let text = format!(
-        "[servers.filed]\ncommand = {command:?}\nargs = {arguments:?}\n\
+        "[hub]\naudit_arguments = \"values\"\n[servers.filed]\ncommand = {command:?}\nargs = {arguments:?}\n\
          env = {{ API_TOKEN = \"${{CANARY}}\", OTHER_TOKEN = {:?} }}\n\
          [servers.away]\nurl = \"http://127.0.0.1:9/mcp\"\nheaders = {{ authorization = \"Bearer ${{CANARY}}\" }}\n",
         BIRDS[1]
@@ -58,7 +95,7 @@ fn scene() -> (Context, Value) {
 
 /// Gives the hub the others, looks at everything there is to see, and returns what it said.
 fn sung(hub: &Hub, admin: &str, kept: Value) -> String {
-    let mut answers = String::new();
+    let (echo, mut answers) = (echo(), String::new());
     let mut ask = |method: &str, path: &str, body: Option<Value>| {
         let answer = hub.rest(method, path, admin, body.as_ref());
         assert!(answer.status < 400, "{method} {path}: {}", answer.body);
@@ -71,23 +108,85 @@ fn sung(hub: &Hub, admin: &str, kept: Value) -> String {
         let new = json!({"name": name, "scope": "global", "entry": entry, "approve": true});
         ask("POST", "/api/v1/servers", Some(new));
     }
+    // Servers that repeat what they are given: on standard error, and in what they refuse with.
+    let said = json!({"command": "/bin/sh", "args": ["-c", "echo it is $KEY. >&2; exit 3"],
+        "env": {"KEY": BIRDS[7]}});
+    let refused = json!({"url": echo, "headers": {"x-key": BIRDS[8]}});
+    for (name, entry) in [("said", said), ("refused", refused)] {
+        let new = json!({"name": name, "scope": "global", "entry": entry, "approve": true});
+        ask("POST", "/api/v1/servers", Some(new));
+    }
     let known = json!({"catalog": "linear", "scope": "global", "apiKey": BIRDS[4]});
     ask("POST", "/api/v1/servers", Some(known));
     let credential = json!({"kind": "bearer", "value": BIRDS[5]});
     ask("PUT", "/api/v1/servers/global:lent/credential", Some(credential));
     ask("POST", "/api/v1/users", Some(json!({"id": "anna", "password": BIRDS[6]})));
-    for name in ["filed", "away", "kept", "far", "lent", "linear"] {
+    for name in ["filed", "away", "kept", "far", "lent", "linear", "said", "refused"] {
         for (method, act) in [("GET", ""), ("POST", "/test"), ("GET", "/logs")] {
             ask(method, &format!("/api/v1/servers/global:{name}{act}"), None);
         }
     }
-    let call = json!({"name": "mcp__kept__echo", "arguments": {"text": "x"}});
+    // One that says nothing of what it was told.
+    let call = json!({"name": "mcp__kept__pid", "arguments": arguments()});
     ask("POST", "/api/v1/tools/call", Some(call));
     for path in ["servers", "tools", "audit", "usage/totals", "agents", "tokens", "users"] {
         ask("GET", &format!("/api/v1/{path}"), None);
     }
     ask("GET", "/metrics", None);
+    // What goes wrong is told, too.
+    for name in ["said", "refused"] {
+        let call = json!({"name": format!("mcp__{name}__echo"), "arguments": {}});
+        let answer = hub.rest("POST", "/api/v1/tools/call", admin, Some(&call));
+        assert!(answer.status >= 400, "{}", answer.body);
+        answers.push_str(&answer.body.to_string());
+    }
+    let events = events(hub, admin);
+    for word in ["it is ***.", "you sent ***"] {
+        assert!(events.contains(word), "{word}: {events}");
+    }
+    answers.push_str(&events);
     answers
+}
+
+/// What the stream of events has said so far; it never ends.
+fn events(hub: &Hub, admin: &str) -> String {
+    let mut stream = TcpStream::connect(&hub.address).unwrap();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {admin}\r\nLast-Event-ID: 0\r\n\r\n",
+        hub.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    let (mut said, mut part) = (Vec::new(), [0; 4096]);
+    while let Ok(length @ 1..) = stream.read(&mut part) {
+        said.extend_from_slice(&part[..length]);
+    }
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// An HTTP server that refuses everything and repeats the key that it was sent; its address.
+fn echo() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let (mut head, mut part) = (String::new(), [0; 4096]);
+            while let Ok(length @ 1..) = stream.read(&mut part) {
+                head.push_str(&String::from_utf8_lossy(&part[..length]));
+                if head.contains("\r\n\r\n") {
+                    break;
+                }
+            }
+            let key =
+                head.lines().find_map(|line| line.strip_prefix("x-key: ")).unwrap_or_default();
+            let body = format!("you sent {key}");
+            let length = body.len();
+            let head = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain";
+            let _ = write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        }
+    });
+    format!("http://{address}/mcp")
 }
 
 #[test]
@@ -96,22 +195,29 @@ fn no_secret_is_found_anywhere() {
     let hub = Hub::start_logging(&context, &context.home().join("hub.log"));
     let admin = person(&context, "admin");
     let mut answers = sung(&hub, &admin, kept);
+    wait("the call is in the log", || {
+        let rows = context.json(&["audit", "--action", "mcp_tool_call"]);
+        rows["items"].as_array().is_some_and(|rows| !rows.is_empty())
+    });
+    let audit = hub.rest("GET", "/api/v1/audit", &admin, None).text;
+    assert!(audit.contains(HARMLESS), "{audit}");
+    answers.push_str(&audit);
+    answers.push_str(&context.ok(&["audit", "--json"]).out);
     for args in [&["status"][..], &["list"], &["logs"], &["audit"], &["check"]] {
         let ran = context.run(args);
         answers.push_str(&ran.out);
         answers.push_str(&ran.err);
     }
-    wait("the call is in the log", || {
-        let rows = context.json(&["audit", "--action", "mcp_tool_call"]);
-        rows["items"].as_array().is_some_and(|rows| !rows.is_empty())
-    });
     let mut said = heard("an answer", answers.as_bytes());
     // While it runs, with the write-ahead log beside the database and a backup that somebody made.
     let database = context.home().join(".local/share/switchboard/switchboard.db");
     let backup = context.home().join("backup.db");
     sqlite::back_up(&database, &backup);
     assert!(sqlite::is_sound(&backup));
-    assert!(std::fs::read(&backup).unwrap().windows(6).any(|text| text == b"linear"));
+    for text in ["linear", HARMLESS] {
+        let bytes = std::fs::read(&backup).unwrap();
+        assert!(bytes.windows(text.len()).any(|found| found == text.as_bytes()), "{text}");
+    }
     found(&context.home(), &mut said);
     hub.stop();
     found(&context.home(), &mut said);

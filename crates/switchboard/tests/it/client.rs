@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ pub(crate) struct Client {
     path: String,
     token: String,
     manner: Manner,
+    /// What it says it can do.
+    able: Value,
     /// A header of its own.
     extra: String,
 }
@@ -39,15 +41,26 @@ impl Client {
     /// One of the stateless era.
     pub(crate) fn stateless(hub: &Hub, path: &str, token: &str) -> Self {
         let (address, path, token) = (hub.address.clone(), path.to_owned(), token.to_owned());
-        Self { address, path, token, manner: Manner::Stateless, extra: String::new() }
+        let (able, extra) = (json!({}), String::new());
+        Self { address, path, token, manner: Manner::Stateless, able, extra }
+    }
+
+    /// The same, that can do more.
+    pub(crate) fn able(self, able: Value) -> Self {
+        Self { able, ..self }
     }
 
     /// One of the session era, whose session has begun.
     pub(crate) fn session(hub: &Hub, path: &str, token: &str) -> Self {
-        let mut client = Self::stateless(hub, path, token);
+        Self::stateless(hub, path, token).initialized("2025-11-25")
+    }
+
+    /// The same client in a session of that revision.
+    pub(crate) fn initialized(self, revision: &str) -> Self {
+        let mut client = self;
         let hello = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "protocolVersion": revision,
+            "capabilities": client.able,
             "clientInfo": {"name": "test", "version": "1"},
         });
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello});
@@ -62,6 +75,30 @@ impl Client {
     /// The same, with a header that every request carries.
     pub(crate) fn with_header(&self, name: &str, value: &str) -> Self {
         Self { extra: format!("{name}: {value}\r\n"), ..self.clone() }
+    }
+
+    /// The same with another token.
+    pub(crate) fn by(&self, token: &str) -> Self {
+        Self { token: token.to_owned(), ..self.clone() }
+    }
+
+    /// The status by which a request is answered.
+    pub(crate) fn status(&self, method: &str, params: Value) -> u16 {
+        let (more, body) = self.request(method, params);
+        let answer = self.whole(&self.head("POST", &more), &body);
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Ends its session.
+    pub(crate) fn end(&self) {
+        let answer = self.whole(&self.head("DELETE", ""), "");
+        assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
+    }
+
+    /// What answers these bytes, as bytes.
+    pub(crate) fn raw(&self, body: &str, headers: &str) -> String {
+        let answer = self.whole(&self.head("POST", headers), body);
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
     }
 
     /// The message that answers a request.
@@ -92,26 +129,45 @@ impl Client {
 
     /// The stream that tells of changes of the tools and of one resource.
     pub(crate) fn listen(&self, uri: &str) -> Stream {
-        let (head, body) = match &self.manner {
+        match &self.manner {
             Manner::Session(_) => {
                 let done = self.ask("resources/subscribe", json!({"uri": uri}));
                 assert!(done["result"].is_object(), "{done}");
-                (self.head("GET", ""), String::new())
+                self.hear()
             }
             Manner::Stateless => {
                 let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [uri]});
-                let (more, body) =
-                    self.request("subscriptions/listen", json!({"notifications": wanted}));
-                (self.head("POST", &more), body)
+                self.begin("subscriptions/listen", json!({"notifications": wanted}))
             }
-        };
-        let lines = BufReader::new(self.send(&head, &body)).lines();
+        }
+    }
+
+    /// The stream of what belongs to no request of the session.
+    pub(crate) fn hear(&self) -> Stream {
+        self.stream(&self.head("GET", ""), "")
+    }
+
+    /// A request, and what comes before its answer.
+    pub(crate) fn begin(&self, method: &str, params: Value) -> Stream {
+        let (more, body) = self.request(method, params);
+        self.stream(&self.head("POST", &more), &body)
+    }
+
+    /// Anything that has no answer.
+    pub(crate) fn tell(&self, message: &Value) {
+        let answer = self.whole(&self.head("POST", ""), &message.to_string());
+        assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
+    }
+
+    fn stream(&self, head: &str, body: &str) -> Stream {
+        let lines = BufReader::new(self.send(head, body)).lines();
         let (sender, receiver) = channel();
         // It ends with the hub, or when nobody listens any more.
         std::thread::spawn(move || {
             let lines = lines.map_while(Result::ok);
-            let data = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
-            for message in data.filter_map(|data| serde_json::from_str(&data).ok()) {
+            let data = lines.map(|line| line.trim_start_matches("data: ").to_owned());
+            let messages = data.filter(|data| data.starts_with('{'));
+            for message in messages.filter_map(|data| serde_json::from_str(&data).ok()) {
                 if sender.send(message).is_err() {
                     break;
                 }
@@ -120,12 +176,17 @@ impl Client {
         Stream(receiver)
     }
 
+    /// The stream of a session for what belongs to no call.
+    pub(crate) fn general(&self) -> Stream {
+        self.stream(&self.head("GET", ""), "")
+    }
+
     fn request(&self, method: &str, mut params: Value) -> (String, String) {
         let mut more = String::new();
         if let Manner::Stateless = self.manner {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientCapabilities": self.able,
             });
             more = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
             if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
@@ -168,9 +229,31 @@ impl Stream {
         self.within(LONG, method).unwrap_or_else(|| panic!("there is no {method}"))
     }
 
+    /// Nothing more comes so far, and the stream has not ended.
+    pub(crate) fn still_open(&self) {
+        let now = self.0.recv_timeout(Duration::from_millis(500));
+        assert_eq!(now, Err(RecvTimeoutError::Timeout));
+    }
+
+    /// Waits until the stream has ended, and passes over what still comes.
+    pub(crate) fn ended_within(&self, limit: Duration, what: &str) {
+        loop {
+            match self.0.recv_timeout(limit) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => panic!("the stream is still open: {what}"),
+            }
+        }
+    }
+
     /// The same for a short time.
     pub(crate) fn soon(&self, method: &str) -> Option<Value> {
         self.within(Duration::from_secs(1), method)
+    }
+
+    /// The next message.
+    pub(crate) fn next(&self) -> Value {
+        self.0.recv_timeout(LONG).unwrap()
     }
 
     fn within(&self, limit: Duration, method: &str) -> Option<Value> {

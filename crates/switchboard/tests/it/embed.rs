@@ -51,7 +51,7 @@ async fn tools_calls_and_events() {
         let error = hub.call(&agent, name, arguments).await.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    let kinds = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.kind);
+    let kinds = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.kind.clone());
     let completed = |kind| matches!(kind, EventKind::ToolCompleted { .. });
     assert_eq!(kinds.filter(|kind| completed(kind.clone())).count(), 1);
     hub.shutdown().await;

@@ -17,6 +17,8 @@ const UP: [&str; 4] = ["up", "--listen", "127.0.0.1:0", "--json"];
 pub(crate) struct Hub {
     pub(crate) child: Child,
     pub(crate) address: String,
+    /// What it said when it was up.
+    pub(crate) greeting: Value,
 }
 
 impl Hub {
@@ -32,7 +34,8 @@ impl Hub {
         Self::greeted(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap())
     }
 
-    fn greeted(mut child: Child) -> Self {
+    /// One that was started otherwise.
+    pub(crate) fn greeted(mut child: Child) -> Self {
         let mut text = String::new();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         // The greeting is one JSON document.
@@ -41,7 +44,8 @@ impl Hub {
         }
         let greeting: Value = serde_json::from_str(&text).unwrap();
         let url = greeting["url"].as_str().unwrap();
-        Self { child, address: url.trim_start_matches("http://").to_owned() }
+        let address = url.trim_start_matches("http://").to_owned();
+        Self { child, address, greeting }
     }
 
     pub(crate) fn get(&self, path: &str, host: &str) -> String {

@@ -54,3 +54,13 @@ fn the_origins_files_bring_their_agents() {
     context.ok(&["import", "theirs/config.toml"]);
     assert_snapshot!("origins_file", context.read("switchboard.toml"));
 }
+
+#[test]
+fn the_name_of_an_internal_server_is_left_out() {
+    let theirs = r#"{"mcpServers": {"switchboard": {"command": "x"}, "b": {"command": "y"}}}"#;
+    let context = Context::new().with("theirs.json", theirs);
+    let report = context.json(&["import", "theirs.json"]);
+    assert_eq!(report["added"], serde_json::json!(["b"]));
+    assert_eq!(report["problems"][0]["code"], "reserved-name", "{report}");
+    assert!(!context.read("switchboard.toml").contains("servers.switchboard"));
+}

@@ -32,9 +32,10 @@ fn prove_a_killed_hub_on_sqlite_keeps_what_it_acknowledged() {
 #[test]
 fn prove_a_killed_hub_on_postgres_keeps_what_it_acknowledged() {
     let server = Postgres::start();
-    let text = format!("[hub]\nstore = {:?}\n{}", server.database(), entry("a", &Script::new()));
+    let url = server.database();
+    let text = format!("[hub]\nstore = {url:?}\n{}", entry("a", &Script::new()));
     let context = Context::new().with("switchboard.toml", &text);
-    kill(&context, repetitions(50), || {});
+    kill(&context, repetitions(50), || assert_eq!(server.faults(&url), ""));
 }
 
 /// So many lives, each ended by a kill; `check` looks at what each left.

@@ -149,6 +149,9 @@ fn acts_and_calls_are_written_down_and_the_log_is_whole() {
     let answer = hub.rest("POST", "/api/v1/tools/call", &admin, Some(&call));
     assert_eq!(answer.body["content"][0]["text"], "for nobody's eyes", "{}", answer.body);
     context.ok(&["user", "add", "anna"]);
+    let link = context.json(&["user", "link", "anna"]);
+    let at = format!("http://{}/sign-in?link=", hub.address);
+    assert!(link["url"].as_str().unwrap().starts_with(&at), "{link}");
     let mut rows = Value::Null;
     wait("the call is in the log", || {
         rows = context.json(&["audit", "--action", "mcp_tool_call"]);
@@ -169,6 +172,57 @@ fn acts_and_calls_are_written_down_and_the_log_is_whole() {
     context.ok(&["vault", "rotate"]);
     let hub = Hub::start(&context);
     assert_eq!(hub.rest("GET", "/api/v1/me", &admin, None).status, 200);
+}
+
+#[test]
+fn what_went_wrong_last_is_known_of_a_server() {
+    let script = Script::new().fault(r#"error:tool=add,code=-32000,message="no such bucket""#);
+    let context = Context::new().with("switchboard.toml", &entry("a", &script));
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    let admin = person(&context, "admin");
+    for (tool, error) in [
+        ("echo", None),
+        ("fail", Some("the tool reported an error")),
+        ("add", Some("no such bucket (-32000)")),
+    ] {
+        let call = json!({"name": format!("mcp__a__{tool}"), "arguments": {"text": "x"}});
+        hub.rest("POST", "/api/v1/tools/call", &admin, Some(&call));
+        let mut stats = Value::Null;
+        wait("the call is counted", || {
+            stats = hub.rest("GET", "/api/v1/servers/a", &admin, None).body["stats"].clone();
+            stats["last_error"] == json!(error) && stats["use_count"].as_u64() > Some(0)
+        });
+    }
+    context.ok(&["disable", "a"]);
+    let tested = hub.rest("POST", "/api/v1/servers/a/test", &admin, None).body;
+    assert_eq!(tested["server"]["stats"]["last_error"], "no such bucket (-32000)", "{tested}");
+}
+
+#[test]
+fn what_is_only_recalled_is_marked() {
+    let context = Context::new();
+    let broken = context.work().join("broken");
+    let script = Script::new().while_file(&broken).fault("crash_start");
+    context.write("switchboard.toml", &entry("a", &script));
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    hub.stop();
+    std::fs::write(&broken, "").unwrap();
+    let hub = Hub::start(&context);
+    let admin = person(&context, "admin");
+    let stale = |context: &Context, hub: &Hub| {
+        let tools = hub.rest("GET", "/api/v1/tools?server=a", &admin, None).body;
+        let server = hub.rest("GET", "/api/v1/servers/a", &admin, None).body;
+        let at = &status(context)[0];
+        [tools["items"][0]["stale"].clone(), server["state"]["stale"].clone(), at["stale"].clone()]
+    };
+    assert_eq!(stale(&context, &hub), [true, true, true]);
+    let listed = context.run(&["tools", "a"]);
+    assert!(listed.out.contains("echo") && listed.out.contains("stale"), "{listed:?}");
+    std::fs::remove_file(&broken).unwrap();
+    connected(&context, &["a"]);
+    assert_eq!(stale(&context, &hub), [false, false, false]);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use crate::hub::{Hub, connected, entry, status, wait};
 fn declared() -> Context {
     let text = format!(
         "{}{}\n[servers.gone]\ncommand = \"no-such-command\"\n\n[servers.off]\ncommand = \"x\"\nenabled = false\n\n\
-         [servers.token]\nurl = \"http://127.0.0.1:9/mcp\"\nheaders = {{ Authorization = \"Bearer ${{NOT_SET}}\" }}\n",
+         [servers.token]\nurl = \"http://127.0.0.1:9/mcp\"\nheaders = {{ Authorization = \"Bearer ${{NOT_SET}}\" }}\n\
+         [servers.shut]\nurl = \"http://127.0.0.1:9/mcp\"\n",
         entry("good", &Script::new()),
         entry("crash", &Script::new().fault("crash_start")),
     );
@@ -54,7 +55,10 @@ fn a_test_says_what_works_and_why_the_rest_does_not() {
             assert_eq!(report["state"], state, "{way}: {report}");
             assert!(report["sentence"].as_str().unwrap().contains(words), "{way}: {report}");
         }
-        assert!(by_name(&reports, "gone")["remedy"].as_str().unwrap().contains("install it"));
+        for (name, words) in [("gone", "install it"), ("shut", "check that it runs")] {
+            let remedy = by_name(&reports, name)["remedy"].as_str().unwrap();
+            assert!(remedy.contains(words), "{way}: {name}: {remedy}");
+        }
         let people = context.run(&["test", "good"]);
         assert!(
             people.out.contains("✓ good  scripted 0.1.0, 2026-07-28 (stateless)"),

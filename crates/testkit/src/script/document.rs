@@ -18,6 +18,8 @@ pub struct Script {
     pub speaks: Speaks,
     /// How many tools it has beside its own, each of which echoes.
     pub tools: usize,
+    /// Whether it has tools whose work outlasts the call: tasks, and pages to be opened.
+    pub lasting: bool,
     /// How many entries a page of a list has; all of them without it.
     pub page: Option<usize>,
     /// How it answers over Streamable HTTP.
@@ -46,6 +48,7 @@ impl Default for Script {
             name: "scripted".to_owned(),
             speaks: Speaks::Dual,
             tools: 0,
+            lasting: false,
             page: None,
             answers: Answers::Json,
             session_ids: true,
@@ -84,6 +87,11 @@ impl Script {
     /// It has that many more tools.
     pub fn tools(self, tools: usize) -> Self {
         Self { tools, ..self }
+    }
+
+    /// It has tools whose work outlasts the call.
+    pub fn lasting(self) -> Self {
+        Self { lasting: true, ..self }
     }
 
     /// Its lists come in pages of that many entries.

@@ -9,6 +9,7 @@ mod emit;
 mod era;
 mod gate;
 mod http;
+mod lasting;
 mod lists;
 mod methods;
 mod notices;

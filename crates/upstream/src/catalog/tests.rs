@@ -48,11 +48,11 @@ fn filters_and_mirrored_arguments() {
     let text = r#"{"tools":[{"name":"read","inputSchema":{"properties":{"r":{"type":"string","x-mcp-header":"Region"}}}},{"name":"delete_all","inputSchema":{}}]}"#;
     let json = JsonBuf::parse(Bytes::from_static(text.as_bytes()), &Limits::DEFAULT).unwrap();
     let listing = Listing { tools: Page::read(&json).unwrap().entries, ..Listing::default() };
-    let all = Catalog::of(&listing, &ToolFilter::default());
+    let all = Catalog::of(&listing, &ToolFilter::default(), Duration::MAX);
     assert_eq!(all.counts(), Counts { tools: 2, ..Counts::default() });
     assert_eq!(all.mirrored("read")[0].header.as_ref(), "mcp-param-region");
     let deny = vec![Pattern::parse("delete_*").unwrap()];
-    let some = Catalog::of(&listing, &ToolFilter { deny, ..ToolFilter::default() });
+    let some = Catalog::of(&listing, &ToolFilter { deny, ..ToolFilter::default() }, Duration::MAX);
     assert_eq!(
         some.tools[0].raw().as_str(),
         json.as_json().get("tools").unwrap().elements().next().unwrap().as_str()

@@ -2,19 +2,19 @@
 //! them, changes to whoever refreshes. Never waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, RpcError};
 use switchboard_model::{EventKind, LogSource};
 use switchboard_wire::types::{Cancelled, Filter, LogMessage, Progress};
 use switchboard_wire::{
-    Edit, Fault, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code, method,
-    rewrite, write,
+    Edit, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
+    method, peek, rewrite,
 };
 use tokio::sync::Notify;
 
-use super::{Channel, LIMITS, Related};
+use super::{Channel, LIMITS, Related, question};
 
 pub(super) fn dispatch(channel: &Arc<Channel>, bytes: &Bytes, related: Related) {
     match Message::parse(bytes, &LIMITS) {
@@ -59,7 +59,12 @@ fn take(channel: &Arc<Channel>, bytes: &Bytes, message: Message<'_>, related: Re
     };
     let row = id.and_then(|id| u64::try_from(id.number()?).ok());
     match row.and_then(|id| channel.table.remove(id)) {
-        Some(pending) => pending.answer(answer),
+        Some(pending) => {
+            if let Err(CallError::Rpc(error)) = &answer {
+                channel.pages.note_refusal(error, pending.waiting.port.as_ref());
+            }
+            pending.answer(answer);
+        }
         None => {
             channel.stray.fetch_add(1, Ordering::Relaxed);
             if let (None, Err(error)) = (id, &answer) {
@@ -74,28 +79,18 @@ fn request(channel: &Arc<Channel>, request: &Request<'_>, related: Related) {
         return channel.respond(request.id, Ok(Json::EMPTY));
     }
     let found = caused(channel, related).and_then(|id| channel.table.find(id));
-    let found = found.and_then(|(pulse, waiting)| Some((pulse, waiting.port?)));
-    let asks =
-        matches!(&*request.method, method::ELICIT | method::CREATE_MESSAGE | method::ROOTS_LIST);
+    let found = found.and_then(|(pulse, waiting)| {
+        let port = waiting.port.clone()?;
+        Some((pulse, waiting, port))
+    });
     match found {
-        Some((pulse, port)) if asks => {
-            let (id, name) = (request.id.to_buf(), request.method.to_string());
-            let params = request.params.map(JsonBuf::from);
-            let held = channel.clone();
-            channel.tasks.spawn(async move {
-                let hold = pulse.hold();
-                let answer = tokio::select! {
-                    answer = port.request(&name, params) => answer,
-                    () = held.end.cancelled() => return,
-                };
-                drop(hold);
-                held.respond(id.as_id(), answer.as_ref().map(JsonBuf::as_json));
-            });
+        Some((pulse, waiting, port)) if question::is_one(&request.method) => {
+            if let Some(params) = request.params {
+                channel.pages.note(params, &port);
+            }
+            question::put(channel, request, (pulse, &waiting, port));
         }
-        _ => {
-            let answer = nobody(&request.method);
-            channel.respond(request.id, answer.as_ref().map(JsonBuf::as_json));
-        }
+        _ => question::unasked(channel, request),
     }
 }
 
@@ -104,18 +99,6 @@ fn caused(channel: &Channel, related: Related) -> Option<u64> {
     match related {
         Related::To(id) => Some(id),
         Related::Unknown => channel.table.likely(),
-    }
-}
-
-/// The answer where nobody is there to be asked.
-fn nobody(name: &str) -> Result<JsonBuf, RpcError> {
-    match name {
-        method::ELICIT => Ok(write::object(|result| result.text("action", "cancel"))),
-        method::ROOTS_LIST => Ok(write::object(|result| result.raws("roots", []))),
-        method::CREATE_MESSAGE => {
-            Err(RpcError::new(-1, "there is no model behind this call to sample from"))
-        }
-        _ => Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found")),
     }
 }
 
@@ -132,14 +115,38 @@ fn notification(channel: &Arc<Channel>, message: &Notification<'_>, related: Rel
             if let Ok(filter) = Filter::read(params) {
                 tracing::debug!(?filter, "subscribed");
             }
+            heard(channel, method::ACKNOWLEDGED, params, related);
+        }
+        method::TASK_CHANGED => heard(channel, method::TASK_CHANGED, params, related),
+        method::TASK_STATUS => {
+            channel.journal.tell(EventKind::TaskChanged { task: params.as_str().into() });
         }
         method::RESOURCE_UPDATED => {
             if let Some(uri) = params.get("uri").and_then(Json::string) {
                 channel.journal.tell(EventKind::ResourceUpdated { uri: (&*uri).into() });
             }
         }
+        method::ELICITATION_COMPLETE => {
+            for client in channel.pages.done(params) {
+                client.notify(method::ELICITATION_COMPLETE, params.into());
+            }
+        }
         // Nothing here depends on the others.
         _ => {}
+    }
+}
+
+/// Something that belongs to a subscription, for whoever asked for it.
+fn heard(channel: &Channel, told: &'static str, params: Json<'_>, related: Related) {
+    let named = peek::subscription_id(params).and_then(Id::parse);
+    let named = named.and_then(|id| u64::try_from(id.number()?).ok());
+    let on = match related {
+        Related::To(id) => Some(id),
+        Related::Unknown => None,
+    };
+    let found = named.or(on).and_then(|id| channel.table.find(id));
+    if let Some(listener) = found.and_then(|(_, waiting)| waiting.listener) {
+        listener.notify(told, params.into());
     }
 }
 
@@ -187,10 +194,15 @@ fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
+    pub(crate) const NONE: Self = Self(0);
     pub(crate) const TOOLS: Self = Self(1);
     pub(crate) const RESOURCES: Self = Self(2);
     pub(crate) const PROMPTS: Self = Self(4);
     pub(crate) const ALL: Self = Self(7);
+
+    pub(crate) fn with(self, kind: Self) -> Self {
+        Self(self.0 | kind.0)
+    }
 
     pub(crate) fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
@@ -202,6 +214,8 @@ impl Kinds {
 pub(crate) struct Changed {
     kinds: AtomicU8,
     bell: Notify,
+    /// Whether the server cannot be listened to.
+    unheard: AtomicBool,
 }
 
 impl Changed {
@@ -213,6 +227,15 @@ impl Changed {
     /// Returns when there may be something to take.
     pub(crate) async fn rung(&self) {
         self.bell.notified().await;
+    }
+
+    /// The server cannot be listened to, whatever it declares.
+    pub(crate) fn give_up_listening(&self) {
+        self.unheard.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.unheard.load(Ordering::Acquire)
     }
 
     pub(crate) fn take(&self) -> Kinds {

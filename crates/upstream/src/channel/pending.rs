@@ -1,12 +1,14 @@
 //! The table of requests under way. Its lock is held for a look-up, never across a wait.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_core::port::{CallError, ClientPort};
 use switchboard_wire::JsonBuf;
 use tokio::sync::oneshot;
 
+use crate::connection::Turns;
 use crate::pulse::Pulse;
 
 type Answer = Result<JsonBuf, CallError>;
@@ -27,6 +29,10 @@ pub(crate) struct Waiting {
     pub(crate) port: Option<Arc<dyn ClientPort>>,
     /// The client's own progress token.
     pub(crate) token: Option<JsonBuf>,
+    /// Who hears what comes under a subscription; nobody to be asked anything.
+    pub(crate) listener: Option<Arc<dyn ClientPort>>,
+    /// The turns of the connection, of which the request has one.
+    pub(crate) turns: Option<Arc<Turns>>,
 }
 
 /// A request under way.
@@ -56,8 +62,29 @@ pub(super) struct Table(Mutex<Rows>);
 
 #[derive(Default)]
 struct Rows {
-    rows: HashMap<u64, Pending>,
+    rows: HashMap<u64, Pending, BuildHasherDefault<Numbered>>,
     closed: bool,
+}
+
+/// The keys are numbers that we count up ourselves: nobody can make them collide, and nothing better than a
+/// product is needed to spread them.
+#[derive(Default)]
+struct Numbered(u64);
+
+impl Hasher for Numbered {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Table {
@@ -81,6 +108,11 @@ impl Table {
     /// The pulse and the client of a request.
     pub(super) fn find(&self, id: u64) -> Option<(Arc<Pulse>, Waiting)> {
         self.lock().rows.get(&id).map(|row| (row.pulse.clone(), row.waiting.clone()))
+    }
+
+    /// Whether any request has a client behind it.
+    pub(super) fn has_clients(&self) -> bool {
+        self.lock().rows.values().any(|row| row.waiting.port.is_some())
     }
 
     /// The request that a server has in mind where it does not say: the only one with a client

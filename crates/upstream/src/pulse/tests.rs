@@ -19,9 +19,10 @@ async fn outcome(beats: &[u64], held: Option<(u64, u64)>) -> (u64, Result<u8, Ca
         }
         if let Some((from, to)) = held {
             sleep_until(start + Duration::from_secs(from)).await;
-            let hold = pulse.hold();
+            assert_eq!(pulse.hold(1), Some(0));
+            assert_eq!(pulse.hold(1), None);
             sleep_until(start + Duration::from_secs(to)).await;
-            drop(hold);
+            assert_eq!(pulse.release(), 0);
         }
         std::future::pending::<()>().await;
     };

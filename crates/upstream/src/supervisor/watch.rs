@@ -10,7 +10,9 @@ use switchboard_wire::{Era, code, method, write};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
 
+use super::poll;
 use crate::catalog;
+use crate::channel::Kinds;
 use crate::connection::Connection;
 use crate::pulse::Patience;
 use crate::server::Server;
@@ -43,8 +45,18 @@ pub(super) fn start(
     tasks.spawn(end.clone().run_until_cancelled_owned(async move {
         match c.peer().era() {
             Era::Session => resubscribe(&s, &c).await,
-            Era::Stateless => subscribe(&s, &c).await,
+            Era::Stateless => {
+                subscribe(&s, &c).await;
+                // Read at once: how long the lists hold is another matter from here on.
+                c.channel.changed.give_up_listening();
+                c.channel.changed.note(Kinds::ALL);
+                poll::look(&s, &c, Kinds::ALL).await;
+            }
         }
+    }));
+    let (s, c) = (server.clone(), connection.clone());
+    tasks.spawn(end.clone().run_until_cancelled_owned(async move {
+        poll::look(&s, &c, poll::untold(c.peer())).await;
     }));
 }
 
@@ -133,7 +145,7 @@ async fn subscribe(server: &Server, connection: &Connection) {
         let patience = Patience::of(ENDLESS);
         if !std::mem::take(&mut first) {
             // What changed while nobody listened is found by looking.
-            channel.changed.note(crate::channel::Kinds::ALL);
+            channel.changed.note(Kinds::ALL);
         }
         let began = Instant::now();
         let ended = tokio::select! {

@@ -6,6 +6,7 @@ mod body;
 mod client;
 mod direct;
 mod stream;
+mod trust;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

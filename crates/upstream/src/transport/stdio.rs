@@ -22,6 +22,7 @@ use crate::channel::Channel;
 use crate::connect::Attempt;
 use crate::context::Context;
 use crate::error::ConnectError;
+use crate::files;
 use crate::transport::Link;
 
 /// Messages that wait to be written; beyond that, senders wait.
@@ -156,7 +157,11 @@ fn start(context: &Context, launch: &Launch<'_>, number: u64) -> Result<Child, C
         command.current_dir(cwd.expose());
     }
     group::separate(&mut command);
-    command.spawn().map_err(|source| ConnectError::Spawn { command: declared.to_owned(), source })
+    let child = command
+        .spawn()
+        .map_err(|source| ConnectError::Spawn { command: declared.to_owned(), source })?;
+    files::give_back(child.id());
+    Ok(child)
 }
 
 /// Waits for the process to end, or ends it.

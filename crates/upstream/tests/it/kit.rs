@@ -65,7 +65,7 @@ pub(crate) fn desired(specs: impl IntoIterator<Item = ServerSpec>) -> Desired {
 
 pub(crate) struct Hub {
     pub(crate) upstreams: Upstreams,
-    pub(crate) events: Mutex<tokio::sync::broadcast::Receiver<Event>>,
+    pub(crate) events: Mutex<tokio::sync::broadcast::Receiver<Arc<Event>>>,
 }
 
 pub(crate) fn context() -> Context {
@@ -141,7 +141,7 @@ impl Hub {
     /// The kinds of events so far.
     pub(crate) fn told(&self) -> Vec<EventKind> {
         let mut events = self.events.lock().unwrap();
-        std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.kind).collect()
+        std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.kind.clone()).collect()
     }
 
     pub(crate) async fn stop(self) {

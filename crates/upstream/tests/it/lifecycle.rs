@@ -25,7 +25,7 @@ async fn reconciling_leaves_the_others_alone() {
     assert!(!is_running(pids[1]) && !is_running(pids[2]), "gone when the answer returns");
     hub.upstreams.settle(Duration::from_secs(10)).await;
     assert_eq!(hub.pid("a"), Some(pids[0]), "a filter does not reconnect");
-    assert_eq!(hub.upstreams.status_of(&key("a")).unwrap().counts.tools, 15);
+    assert_eq!(hub.upstreams.status_of(&key("a")).unwrap().counts.tools, 20);
     assert_eq!(hub.upstreams.status_of(&key("b")).unwrap().revision, Some("2024-11-05"));
     assert!(hub.upstreams.status_of(&key("c")).is_none());
     assert!(hub.state("d").is_connected());
@@ -159,7 +159,7 @@ async fn lazy_start_and_idle_stop() {
         hub.until("s", |state| *state == asleep).await;
         gone(pid).await;
         // What it offers is still known.
-        assert_eq!(hub.upstreams.status_of(&key("s")).unwrap().counts.tools, 17);
+        assert_eq!(hub.upstreams.status_of(&key("s")).unwrap().counts.tools, 22);
     }
     hub.stop().await;
 }
@@ -181,7 +181,7 @@ async fn changes_of_a_list_are_merged() {
                 .count();
         }
         assert_eq!(changes, 1, "{era}");
-        assert_eq!(hub.upstreams.status_of(&key("s")).unwrap().counts.tools, 18, "{era}");
+        assert_eq!(hub.upstreams.status_of(&key("s")).unwrap().counts.tools, 23, "{era}");
         hub.stop().await;
     }
 }

@@ -16,10 +16,14 @@ mod lifecycle;
 mod listening;
 mod orphans;
 mod patience;
+mod questions;
 mod random;
 #[cfg(target_os = "linux")]
 mod real;
+mod refused;
 mod remote;
 mod secure;
+mod silence;
 mod trouble;
+mod untold;
 mod watched;

@@ -86,15 +86,22 @@ fn answer(script: &Script, state: &Arc<tools::State>, request: &Request<'_>) {
             state.error(id, code::METHOD_NOT_FOUND, "no such thing")
         }
         (method::INITIALIZE, era) => {
+            state.meet(params.get("capabilities").unwrap_or(Json::EMPTY));
             let asked = params.get("protocolVersion").and_then(Json::string).unwrap_or_default();
             match era {
                 "picky" if asked != "2024-11-05" => {
                     state.error(id, code::INVALID_PARAMS, "Unsupported protocol version");
                 }
-                "old" | "dies" | "picky" => state.result(id, initialized("2024-11-05").as_json()),
-                "future" => state.result(id, initialized("2099-01-01").as_json()),
-                _ => state.result(id, initialized(&asked).as_json()),
+                "old" | "dies" | "picky" => {
+                    state.result(id, initialized("2024-11-05", &script.fault).as_json())
+                }
+                "future" => state.result(id, initialized("2099-01-01", "").as_json()),
+                _ => state.result(id, initialized(&asked, &script.fault).as_json()),
             }
+        }
+        (method::SET_LEVEL, _) => {
+            state.level(params.get("level").and_then(Json::string).unwrap_or_default().as_ref());
+            state.result(id, Json::EMPTY);
         }
         (method::PING, _) if script.fault == "no-ping" => {}
         (method::PING, _) => state.result(id, Json::EMPTY),
@@ -123,10 +130,14 @@ fn discovered() -> JsonBuf {
     )
 }
 
-fn initialized(revision: &str) -> JsonBuf {
+fn initialized(revision: &str, fault: &str) -> JsonBuf {
+    let capabilities = match fault {
+        "untold" => r#"{"tools":{},"logging":{}}"#,
+        _ => r#"{"tools":{"listChanged":true},"prompts":{}}"#,
+    };
     write::object(|result| {
         result.text("protocolVersion", revision);
-        result.raw("capabilities", raw(r#"{"tools":{"listChanged":true},"prompts":{}}"#).as_json());
+        result.raw("capabilities", raw(capabilities).as_json());
         result.raw("serverInfo", raw(r#"{"name":"scripted","version":"1"}"#).as_json());
     })
 }

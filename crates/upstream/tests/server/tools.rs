@@ -19,6 +19,11 @@ const TOOLS: &[&str] = &[
     "crash",
     "hang",
     "ask",
+    "pester",
+    "roots",
+    "sprout",
+    "level",
+    "client",
     "environment",
     "storm",
     "grow",
@@ -38,10 +43,22 @@ pub(crate) struct State {
     waiting: Mutex<HashMap<i64, Sender<String>>>,
     cancelled: AtomicU64,
     grown: AtomicBool,
+    levels: Mutex<Vec<String>>,
+    client: Mutex<String>,
     listener: Mutex<Option<IdBuf>>,
 }
 
 impl State {
+    /// Remembers what the client says that it can do.
+    pub(crate) fn meet(&self, capabilities: Json<'_>) {
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) =
+            capabilities.as_str().to_owned();
+    }
+
+    pub(crate) fn level(&self, level: &str) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).push(level.to_owned());
+    }
+
     pub(crate) fn result(&self, id: Id<'_>, result: Json<'_>) {
         let mut out = Vec::new();
         write::result(&mut out, id, result);
@@ -102,7 +119,7 @@ impl State {
         }
         let next = match fault {
             "circle" => r#","nextCursor":"0""#.to_owned(),
-            _ if page < 2 => format!(r#","nextCursor":"{}""#, page + 1),
+            _ if page < 2 => format!(r#","nextCursor":"{}","ttlMs":1000"#, page + 1),
             _ => String::new(),
         };
         let page = format!(r#"{{"tools":[{}]{next}}}"#, tools.join(","));
@@ -118,6 +135,33 @@ impl State {
         write::request(&mut out, id.into(), name, Some(raw(params).as_json()));
         println(&String::from_utf8_lossy(&out));
         receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| "no answer".to_owned())
+    }
+}
+
+impl State {
+    /// Asks that often without waiting for an answer; says how many were refused.
+    fn pester(&self, count: u64) -> String {
+        let (sender, receiver) = channel();
+        for _ in 0..count {
+            let id = self.asked.fetch_add(1, Ordering::SeqCst) + 1000;
+            let key = i64::try_from(id).unwrap_or_default();
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.insert(key, sender.clone());
+            drop(waiting);
+            let mut out = Vec::new();
+            write::request(
+                &mut out,
+                id.into(),
+                method::ELICIT,
+                Some(raw(r#"{"message":"?"}"#).as_json()),
+            );
+            println(&String::from_utf8_lossy(&out));
+        }
+        let mut refused = 0;
+        while let Ok(answer) = receiver.recv_timeout(Duration::from_secs(1)) {
+            refused += u64::from(answer.starts_with("error"));
+        }
+        format!("{refused} refused")
     }
 }
 
@@ -149,6 +193,15 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
         "ask" if stateless => return ask_back(state, id, params),
         "ask" => state
             .ask(method::ELICIT, r#"{"message":"really?","requestedSchema":{"type":"object"}}"#),
+        "pester" => state.pester(number("count")),
+        "roots" => state.ask(method::ROOTS_LIST, "{}"),
+        // Like `grow`, without a word.
+        "sprout" => {
+            state.grown.store(true, Ordering::SeqCst);
+            String::new()
+        }
+        "client" => state.client.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        "level" => state.levels.lock().unwrap_or_else(PoisonError::into_inner).join(" "),
         "environment" => environment(),
         "storm" => {
             (0..number("count")).for_each(|_| state.tell(method::TOOLS_CHANGED, &raw("{}")));

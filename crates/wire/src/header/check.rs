@@ -58,8 +58,8 @@ pub fn check<'a>(
     same("MCP-Protocol-Version", mirror.version, version)?;
     same("Mcp-Method", mirror.method, method)?;
     let Some(member) = subject(method) else { return Ok(None) };
-    // A request without its subject is refused for that, with a better message.
-    let Some(subject) = params.and_then(|params| params.get(member)?.string()) else {
+    // A request without its subject is refused for that, with a better message; so is one with two.
+    let Some(subject) = params.and_then(|params| params.first(member)?.string()) else {
         return Ok(None);
     };
     let Some(sent) = mirror.name else { return Err(Mismatch::Missing("Mcp-Name".into())) };

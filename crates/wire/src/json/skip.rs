@@ -38,14 +38,28 @@ pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
 #[inline(always)]
 fn quote(bytes: &[u8], at: usize) -> usize {
     let Some(rest) = bytes.get(at..) else { return bytes.len() };
-    match rest.first_chunk::<8>().and_then(|word| quote_byte(*word)) {
-        Some(more) => at + more,
+    match rest.first_chunk::<8>().map(|word| quote_byte(*word)) {
+        Some(Some(more)) => at + more,
+        Some(None) => quote_near(bytes, at + 8),
         None => quote_far(bytes, at),
     }
 }
 
-/// Keys and values are short, but not that short.
+/// Keys and values are short, but not that short: only what is long pays for a search with vectors.
 #[inline(never)]
+fn quote_near(bytes: &[u8], mut at: usize) -> usize {
+    for _ in 0..8 {
+        match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            Some(word) => match quote_byte(*word) {
+                Some(more) => return at + more,
+                None => at += 8,
+            },
+            None => break,
+        }
+    }
+    quote_far(bytes, at)
+}
+
 fn quote_far(bytes: &[u8], at: usize) -> usize {
     let Some(rest) = bytes.get(at..) else { return bytes.len() };
     memchr::memchr2(b'"', b'\\', rest).map_or(bytes.len(), |more| at + more)

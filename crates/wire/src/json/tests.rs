@@ -228,3 +228,23 @@ fn agree(bytes: &[u8]) -> Result<(), TestCaseError> {
     prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?}: {:?}", bytes.escape_ascii(), ours);
     Ok(())
 }
+
+#[test]
+fn the_beginning_of_a_string() {
+    for (text, limit, expected) in [
+        (r#""short""#, 5, Some(("short", 0))),
+        (r#""longer""#, 4, Some(("long", 2))),
+        (r#""aé""#, 2, Some(("a", 2))),
+        (r#""aé""#, 3, Some(("aé", 0))),
+        (r#""a\nb""#, 2, Some(("a", 3))),
+        (r#""a\nb""#, 3, Some(("a\n", 1))),
+        (r#""\u0041\u0042""#, 11, Some(("A", 6))),
+        (r#""\\\\x""#, 3, Some(("\\", 3))),
+        (r#""""#, 0, Some(("", 0))),
+        ("7", 5, None),
+    ] {
+        let found = json(text).string_start(limit);
+        let found = found.as_ref().map(|(start, left)| (start.as_ref(), *left));
+        assert_eq!(found, expected, "{text} {limit}");
+    }
+}

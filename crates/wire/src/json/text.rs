@@ -19,6 +19,25 @@ pub(super) fn decode(inside: &[u8], lone: LoneSurrogate) -> Option<Cow<'_, str>>
     }
 }
 
+/// Where `inside` can be cut so that at most `limit` bytes are kept and neither an escape nor a character is
+/// cut in two.
+pub(super) fn whole_up_to(inside: &[u8], limit: usize) -> usize {
+    if inside.len() <= limit {
+        return inside.len();
+    }
+    let mut after = 0;
+    while let Some(found) = memchr::memchr(b'\\', &inside[after..limit]) {
+        let slash = after + found;
+        let length = if inside.get(slash + 1) == Some(&b'u') { 6 } else { 2 };
+        if slash + length > limit {
+            return slash;
+        }
+        after = slash + length;
+    }
+    let is_inside = |at: &usize| inside[*at] & 0b1100_0000 == 0b1000_0000;
+    (after..=limit).rev().find(|at| !is_inside(at)).unwrap_or(after)
+}
+
 /// Appends `text` as a JSON string, quotes included.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');

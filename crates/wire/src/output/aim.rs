@@ -32,6 +32,8 @@ pub enum Aim<'a> {
 pub struct Aimed<'a> {
     /// What it is about.
     pub aim: Aim<'a>,
+    /// What it says to that, if it says anything.
+    pub arguments: Option<Json<'a>>,
     params: Json<'a>,
     /// Where in the params that is.
     name: Option<Json<'a>>,
@@ -51,9 +53,9 @@ impl Aimed<'_> {
 /// What a request is about. A repeated member is an error: what is checked must be what is called.
 pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aimed<'a>, Repeated> {
     let Some(key) = subject(method) else {
-        return Ok(Aimed { aim: Aim::Nothing, params, name: None });
+        return Ok(Aimed { aim: Aim::Nothing, arguments: None, params, name: None });
     };
-    let [found] = params.pick([key])?;
+    let [found, arguments] = params.pick([key, "arguments"])?;
     if method == method::COMPLETE {
         return reference(params, found);
     }
@@ -66,7 +68,7 @@ pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aimed<'a>, Repeated> {
             _ => Aim::Task(text),
         },
     };
-    Ok(Aimed { aim, params, name: found })
+    Ok(Aimed { aim, arguments, params, name: found })
 }
 
 fn subject(method: &str) -> Option<&'static str> {
@@ -82,7 +84,7 @@ fn subject(method: &str) -> Option<&'static str> {
 /// `{"type": "ref/resource", "uri": …}`.
 fn reference<'a>(params: Json<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>, Repeated> {
     let Some(reference) = found.filter(|found| found.is_object()) else {
-        return Ok(Aimed { aim: Aim::Lacking("ref"), params, name: None });
+        return Ok(Aimed { aim: Aim::Lacking("ref"), arguments: None, params, name: None });
     };
     let [kind, name, uri] = reference.pick(["type", "name", "uri"])?;
     let text = |json: Option<Json<'a>>| json.and_then(Json::string);
@@ -91,5 +93,5 @@ fn reference<'a>(params: Json<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>,
         Some("ref/resource") => (text(uri).map_or(Aim::Lacking("uri"), Aim::Family), uri),
         _ => (Aim::Lacking("type"), None),
     };
-    Ok(Aimed { aim, params, name })
+    Ok(Aimed { aim, arguments: None, params, name })
 }

@@ -31,13 +31,8 @@ pub fn measure(result: Json<'_>) -> Size {
     size
 }
 
-/// All texts of a result, one after the other; of a structured one, the structured content as it
-/// came.
+/// All texts of a result, one after the other.
 pub fn full_text(result: Json<'_>, size: Size) -> String {
-    if size.structured > size.text {
-        let content = result.get("structuredContent");
-        return content.map_or_else(String::new, |content| content.as_str().to_owned());
-    }
     let mut full = String::with_capacity(size.text);
     for (nth, text) in result.get("content").into_iter().flat_map(texts).enumerate() {
         if nth > 0 {
@@ -46,6 +41,21 @@ pub fn full_text(result: Json<'_>, size: Size) -> String {
         full.push_str(&text.string_lossy().unwrap_or_default());
     }
     full
+}
+
+/// All texts of a result and then its structured content, as it came. Many servers also say the
+/// latter as a text: such a text is not repeated.
+pub fn full_result(result: Json<'_>) -> String {
+    let structured = result.get("structuredContent").map_or("", |content| content.as_str());
+    let mut full = String::new();
+    for text in result.get("content").into_iter().flat_map(texts) {
+        let text = text.string_lossy().unwrap_or_default();
+        if text != structured {
+            full.push_str(&text);
+            full.push('\n');
+        }
+    }
+    full + structured
 }
 
 /// The result with the first `limit` bytes of [`full_text`] at most, and a note at the end that is
@@ -84,10 +94,17 @@ pub fn cut(
     edited(result, &[Edit::set("content", list.end().as_json())])
 }
 
-/// The result as one that failed for this reason, without its contents.
+/// The result as one that failed for this reason, without its texts and structured content. Blocks
+/// without text stay.
 pub fn failed(result: Json<'_>, reason: &str) -> Result<JsonBuf, Repeated> {
+    let [content] = result.pick(["content"])?;
     let mut list = List::default();
     list.push(text_block(reason).as_json());
+    for block in content.into_iter().flat_map(Json::elements) {
+        if text_of(block).is_none() {
+            list.push(block);
+        }
+    }
     let content = list.end();
     let edits = [
         Edit::set("content", content.as_json()),
@@ -131,6 +148,16 @@ pub fn reading_tool(name: &str, description: &str, schema: Json<'_>) -> JsonBuf 
             hints.boolean("readOnlyHint", true);
             hints.boolean("openWorldHint", false);
         });
+    })
+}
+
+/// The definition of a family of resources that are texts.
+pub fn text_template(template: &str, name: &str, description: &str) -> JsonBuf {
+    object(|family| {
+        family.text("uriTemplate", template);
+        family.text("name", name);
+        family.text("description", description);
+        family.text("mimeType", "text/plain");
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::json::{Json, JsonBuf};
+use crate::peek::ESCAPED;
 use crate::{meta, peek};
 
 use super::splice::Splice;
@@ -53,7 +54,9 @@ pub fn rewritten(
 
 /// Whether a tool says that it failed.
 pub fn is_error(result: Json<'_>) -> bool {
-    may_have(result, &*ERROR) && peek::is_error(result)
+    may_have(result, &*ERROR)
+        && may_have(result, std::slice::from_ref(&*TRUE))
+        && peek::is_error(result)
 }
 
 /// How the keys end that lead to URIs and ids of tasks.
@@ -61,8 +64,8 @@ static NAMES: LazyLock<[Finder<'static>; 3]> =
     LazyLock::new(|| [Finder::new("ri\""), Finder::new("taskId\""), Finder::new(ESCAPED)]);
 static ERROR: LazyLock<[Finder<'static>; 2]> =
     LazyLock::new(|| [Finder::new("isError\""), Finder::new(ESCAPED)]);
-/// A key that hides has at least one letter written so.
-const ESCAPED: &str = "\\u00";
+/// What nobody can write otherwise.
+static TRUE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("true"));
 
 /// Whether one of these is anywhere in the bytes. Most results have none, and to know that is
 /// much cheaper than to look at every member.

@@ -13,6 +13,25 @@ fn result_types() {
     check(r#"{"resultType":"task"}"#, ResultType::Task);
     check(r#"{"resultType":"later"}"#, ResultType::Other("later".into()));
     check(r#"{"resultType":7}"#, ResultType::Other("7".into()));
+    check(r#"{"result\u0054ype":"t\u0061sk"}"#, ResultType::Task);
+}
+
+#[test]
+fn wanted_inputs() {
+    let check = |result, expected| assert_eq!(wants_input(json(result)), expected, "{result}");
+    check("{}", false);
+    check(r#"{"resultType":"complete","content":[{"text":"input_required"}]}"#, false);
+    check(r#"{"content":[{"text":"\n"}],"resultType" : "input_required"}"#, true);
+    check(r#"{"result\u0054ype":"input\u005frequired"}"#, true);
+}
+
+#[test]
+fn words_that_hide() {
+    let meta = json(r#"{"_meta":{"progress\u0054oken":"\n"}}"#);
+    assert_eq!(progress_token(meta).map(|token| token.as_str().to_owned()), Some(r#""\n""#.into()));
+    assert!(request_state(json(r#"{"\u0072equestState":1}"#)).is_some());
+    assert!(input_responses(json(r#"{"inputRe\u0073ponses":1}"#)).is_some());
+    assert!(trace(json(r#"{"_meta":{"t\u0072aceparent":"a"}}"#)).is_some());
 }
 
 #[test]

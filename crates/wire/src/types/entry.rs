@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use crate::header::{ParamHeader, param_headers};
 use crate::json::{Json, JsonBuf};
 use crate::rewrite::Repeated;
 
@@ -55,6 +56,7 @@ pub struct Annotations {
 pub struct ToolEntry {
     raw: JsonBuf,
     input_schema: JsonBuf,
+    mirrored: Box<[ParamHeader]>,
     /// What it is called by.
     pub name: String,
     /// The hints.
@@ -65,6 +67,11 @@ impl ToolEntry {
     /// The schema of its arguments.
     pub fn input_schema(&self) -> Json<'_> {
         self.input_schema.as_json()
+    }
+
+    /// The arguments that its schema wants mirrored into headers; none if it does so by breaking the rules.
+    pub fn mirrored(&self) -> &[ParamHeader] {
+        &self.mirrored
     }
 
     /// The schema of its structured result.
@@ -91,9 +98,10 @@ impl Entry for ToolEntry {
         if !schema.is_object() {
             return Err(Flaw::WrongType("inputSchema", "an object"));
         }
+        let mirrored = param_headers(schema).unwrap_or_default().into();
         let input_schema = raw.part(schema);
         let annotations = annotations.map(Annotations::read).transpose()?.unwrap_or_default();
-        Ok(Self { input_schema, name, annotations, raw })
+        Ok(Self { input_schema, mirrored, name, annotations, raw })
     }
 }
 

@@ -28,7 +28,11 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
     let counted = Counted { calls: bench.pick(2_000, 500), place: programs.scratch.clone() };
     let server = Hop::server(programs, &[])?;
     let floor = Hop::counted(&programs.mcp_floor, &server, counted.command("floor")?)?;
-    let floor = counted.per_call(bench, "floor", &floor.target("mcp-floor", "up__echo"))?;
+    let floor = floor.target("mcp-floor", "up__echo");
+    let floors = [
+        (Era::Session, counted.per_call(bench, "floor", &floor, Era::Session)?),
+        (Era::Stateless, counted.per_call(bench, "floor", &floor, Era::Stateless)?),
+    ];
     let servers = format!(
         "[servers.up]\nurl = {:?}\n\n[servers.pipe]\ncommand = {:?}\nargs = [\"--stdio\"]\n",
         server.url(),
@@ -38,14 +42,18 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
     let hub = home.start_as(programs, Some(counted.command("hub")?))?;
     hub.ready(programs, 20, "up__echo")?;
     hub.ready(programs, 20, "pipe__echo")?;
-    print("mcp-floor", floor, floor.all);
+    for (era, floor) in floors {
+        print(&format!("mcp-floor, {era:?}"), floor, floor.all);
+    }
     for (name, tool, eras) in [
         ("hub, HTTP", "up__echo", &[Era::Session, Era::Stateless][..]),
         ("hub, stdio", "pipe__echo", &[Era::Session]),
     ] {
         for era in eras {
             let target = hub.target(name, tool);
-            let figure = counted.per_call_in(bench, "hub", &target, *era)?;
+            let figure = counted.per_call(bench, "hub", &target, *era)?;
+            // Each era has requests of its own size, so each is beside the floor's own.
+            let floor = if *era == Era::Session { floors[0].1 } else { floors[1].1 };
             print(&format!("{name}, {era:?}"), figure, floor.all);
             if tool == "up__echo" {
                 let what = format!("instructions per call, {era:?}").to_lowercase();
@@ -95,11 +103,7 @@ impl Counted {
         Ok(command)
     }
 
-    fn per_call(&self, bench: &Bench, name: &str, target: &Target) -> Result<Figure> {
-        self.per_call_in(bench, name, target, Era::Session)
-    }
-
-    fn per_call_in(&self, bench: &Bench, name: &str, target: &Target, era: Era) -> Result<Figure> {
+    fn per_call(&self, bench: &Bench, name: &str, target: &Target, era: Era) -> Result<Figure> {
         target.count(&bench.programs, WARM, era)?;
         std::thread::sleep(BEHIND);
         self.control("--zero", target.pid)?;

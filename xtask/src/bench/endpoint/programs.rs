@@ -40,10 +40,11 @@ impl Programs {
         let mut command = process::cargo(&["build", "--release", "--quiet"])?;
         command.current_dir(home.join("source")).env("CARGO_TARGET_DIR", &built);
         process::run(command)?;
-        let build = ["build", "--release", "--locked", "-p", "switchboard"];
-        process::run(process::cargo(
-            &[&build[..], &["--bins", "--example", "recording"]].concat(),
-        )?)?;
+        // One after the other: an example brings the tests' features with it, a user's build does not.
+        for what in [&["--bins"][..], &["--example", "recording"]] {
+            let build = ["build", "--release", "--locked", "-p", "switchboard"];
+            process::run(process::cargo(&[&build[..], what].concat())?)?;
+        }
         let own = environment::target()?.unwrap_or_else(|| environment::root().join("target"));
         let program = |place: &Path, name: &str| place.join("release").join(name);
         Ok(Self {

@@ -7,7 +7,7 @@ use switchboard_model::{ServerSpec, Template, Transport};
 use url::{Host, Url};
 
 /// Whether the entry leads back to the hub: `switchboard mcp`, or one of its own addresses.
-pub(crate) fn is_own(spec: &ServerSpec, own: &[SocketAddr]) -> bool {
+pub fn is_own(spec: &ServerSpec, own: &[SocketAddr]) -> bool {
     match &spec.transport {
         Transport::Stdio(stdio) => {
             let words = std::iter::once(&stdio.command).chain(&stdio.args);

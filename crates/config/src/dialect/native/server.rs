@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use switchboard_model::{Code, ServerName, ServerSpec, Start, ToolFilter};
 
-use super::{auth, pattern};
+use super::{audit_arguments, auth, pattern};
 use crate::decode::{self, Fields, Report, Spanned, Unit, Unknown, What};
 use crate::draft::{Draft, Kind};
 use crate::expand::Notation;
@@ -33,6 +33,7 @@ pub(super) fn read(field: &Field, name: ServerName, report: &mut Report) -> Opti
     draft.description = fields.text("description", report).map(|text| text.value);
     draft.category = fields.text("category", report).map(|text| text.value);
     draft.sensitive = fields.flag("sensitive", report).is_some_and(|flag| flag.value);
+    draft.audit_arguments = audit_arguments(&mut fields, report).map(|word| word.value);
     draft.trust_hints = fields.flag("trust_hints", report).is_none_or(|flag| flag.value);
     let starts = [("eager", Start::Eager), ("lazy", Start::Lazy)];
     draft.start = fields.choice("start", &starts, report).map_or(Start::Eager, |s| s.value);

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use switchboard_model::server::KeyPlace;
 use switchboard_model::{
-    Auth, HttpKind, HttpSpec, IfMissing, Limits, Part, Pattern, SecretTemplate, ServerName,
-    ServerSpec, Start, StdioSpec, Template, Timing, ToolFilter, Transport,
+    AuditArguments, Auth, HttpKind, HttpSpec, IfMissing, Limits, Part, Pattern, SecretTemplate,
+    ServerName, ServerSpec, Start, StdioSpec, Template, Timing, ToolFilter, Transport,
 };
 
 /// A set of servers with names of their own.
@@ -40,6 +40,7 @@ pub(super) fn server() -> impl Strategy<Value = ServerSpec> {
                 limits,
                 start: if choice % 5 == 0 { Start::Lazy } else { Start::Eager },
                 sensitive: choice % 3 == 0,
+                audit_arguments: AuditArguments::ALL.get(choice as usize % 11).copied(),
                 trust_hints: choice % 7 != 0,
                 tools,
                 ..ServerSpec::new(name, transport)

@@ -33,6 +33,9 @@ fn entry(spec: &ServerSpec) -> Map<String, Value> {
     }
     // A default may be written out as well.
     set("sensitive", json!(spec.sensitive));
+    if let Some(what) = spec.audit_arguments {
+        set("audit_arguments", json!(what.as_str()));
+    }
     if !spec.trust_hints {
         set("trust_hints", json!(false));
     }

@@ -51,6 +51,7 @@ fn prove_an_mcp_servers_entry_reads_back() {
             limits: Limits::default(),
             start: Start::Eager,
             sensitive: false,
+            audit_arguments: None,
             trust_hints: true,
             tools: ToolFilter::default(),
             ..map_templates(&spec, &unescaped)

@@ -48,6 +48,7 @@ impl View {
             prefixes: prefixes.collect(),
             lanes,
             parts,
+            holds: OnceLock::new(),
             capabilities: OnceLock::new(),
             instructions: OnceLock::new(),
         }

@@ -106,6 +106,73 @@ fn decisions() {
 }
 
 #[test]
+fn what_the_router_answers_itself_is_a_call_too() {
+    let check = |verdict: Verdict, method: &str, params: &str, record: &str| {
+        let scene = scene("{}", &Surface::mcp());
+        let records = Arc::new(Records::default());
+        let policy = Policy(Ok(verdict), Ok(Answer::Approved));
+        let ports =
+            Ports { decide: Arc::new(policy), record: records.clone(), ..kit::ports(&scene.echo) };
+        let scene = Scene { router: kit::router(ports), ..scene };
+        let result = scene.call(method, params);
+        assert_eq!(scene.echo.asked(), []);
+        let records = records.0.lock().unwrap().clone();
+        assert_eq!(records.len(), 1, "{records:?}");
+        let bytes = result.map_or(0, |result| result.len());
+        let record =
+            format!("one switchboard {record} after 0 s, {} and {bytes} bytes", params.len());
+        assert_eq!(records[0], record);
+    };
+    let (yes, no) = (|| Verdict::allow("all"), || Verdict::deny("a rule"));
+    let tool = r#"{"name":"read_result","arguments":{"id":"x"}}"#;
+    let of_tool = "read_result read_result as read_result:";
+    check(yes(), "tools/call", tool, &format!("{of_tool} allow (all), tool_error"));
+    check(no(), "tools/call", tool, &format!("{of_tool} deny (a rule), refused"));
+    let read = r#"{"uri":"switchboard://results/anything"}"#;
+    let family = "switchboard://results/{id} - as switchboard://results/{id}:";
+    check(no(), "resources/read", read, &format!("{family} deny (a rule), refused"));
+    check(yes(), "resources/read", read, &format!("{family} allow (all), refused"));
+    let nowhere = "unknown - as unknown: none (nobody offers it to this caller), refused";
+    check(yes(), "tools/call", r#"{"name":"a__what"}"#, nowhere);
+    check(yes(), "resources/templates", "{}", nowhere);
+}
+
+/// What went wrong, as it is told.
+#[derive(Default)]
+struct Errors(Mutex<Vec<String>>);
+
+impl Record for Errors {
+    fn record(&self, _: &Call<'_>, done: &Done<'_>) {
+        self.0.lock().unwrap().extend(done.error.map(str::to_owned));
+    }
+}
+
+#[test]
+fn what_a_server_repeats_is_told_without_secrets() {
+    let check = |message: &str, expected: &str| {
+        let errors = Arc::new(Errors::default());
+        let scene = scene("{}", &Surface::mcp());
+        let failed = Slow(Some(Err(CallError::Rpc(RpcError::new(-32000, message)))));
+        let ports = Ports { record: errors.clone(), ..Ports::new(Arc::new(failed)) };
+        let scene = Scene { router: kit::router(ports), ..scene };
+        let arguments =
+            r#"{"user":"anna","password":"open \"sesame\"","pin":[193847],"note":"plain"}"#;
+        let params = format!(r#"{{"name":"a__x","arguments":{arguments}}}"#);
+        scene.call("tools/call", &params).unwrap_err();
+        assert_eq!(*errors.0.lock().unwrap(), [expected], "{message}");
+    };
+    check("no such bucket: plain", "no such bucket: plain (-32000)");
+    check("anna cannot open with open \"sesame\"", "anna cannot open with [redacted] (-32000)");
+    check(r#"sent: {"x":"open \"sesame\""}"#, r#"sent: {"x":"[redacted]"} (-32000)"#);
+    check("193847 is wrong", "[redacted] is wrong (-32000)");
+    check("at postgres://joe:hunter2@db/x", "at postgres://joe:[redacted]@db/x (-32000)");
+    check("refused: api_key=hunter2 expired", "refused: api_key=[redacted] expired (-32000)");
+    // A secret at the end of what is told is none of it.
+    let long = "x ".repeat(145);
+    check(&format!("{long}open \"sesame\""), &format!("{long}[redacted]"));
+}
+
+#[test]
 fn nobody_to_ask() {
     struct Asks;
     impl Decide for Asks {

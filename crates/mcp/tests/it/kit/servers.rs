@@ -90,6 +90,10 @@ impl Scripted {
                 Ok(buffer(&format!(r#"{{"contents":[{{"uri":{uri},"text":"x"}}]}}"#)))
             }
             method::COMPLETE => Ok(buffer(r#"{"completion":{"values":["a"]}}"#)),
+            method::SUBSCRIBE if params.as_str().contains("/refused") => {
+                self.release.notified().await;
+                Err(RpcError::new(-32601, "Method not found").into())
+            }
             method::SUBSCRIBE | method::UNSUBSCRIBE => Ok(buffer("{}")),
             _ => Err(RpcError::new(-32601, "Method not found").into()),
         }
@@ -132,7 +136,7 @@ impl Scripted {
                 }
                 text("done")
             }
-            "elicit" | "sample" | "roots" => self.ask(name, port).await,
+            "elicit" | "sample" | "roots" => self.ask(name, params, port).await,
             "several" => several(port).await,
             "ask" => ask_stateless(params, caller),
             "wait" => {
@@ -152,11 +156,21 @@ impl Scripted {
     }
 
     /// What a server of the session era does: it asks while it works.
-    async fn ask(&self, name: &str, port: &dyn ClientPort) -> Result<JsonBuf, CallError> {
+    async fn ask(
+        &self,
+        name: &str,
+        params: Json<'_>,
+        port: &dyn ClientPort,
+    ) -> Result<JsonBuf, CallError> {
+        let tools = params.get("arguments").is_some_and(|given| given.get("tools").is_some());
         let (method, params) = match name {
             "elicit" => {
                 (method::ELICIT, Some(buffer(r#"{"message":"who?","requestedSchema":{}}"#)))
             }
+            "sample" if tools => (
+                method::CREATE_MESSAGE,
+                Some(buffer(r#"{"messages":[],"maxTokens":1,"tools":[{"name":"x"}]}"#)),
+            ),
             "sample" => (method::CREATE_MESSAGE, Some(buffer(r#"{"messages":[],"maxTokens":1}"#))),
             _ => (method::ROOTS_LIST, None),
         };

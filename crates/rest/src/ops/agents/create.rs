@@ -7,13 +7,16 @@ use serde::Deserialize;
 use switchboard_model::{AgentId, AgentSpec, UserId};
 use utoipa::ToSchema;
 
-use super::servers;
+use super::{of_file, servers};
 use crate::answers::{BadBody, Conflict, Guarded, Missing};
 use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::input::Body;
 use crate::view::agent::AgentView;
 use crate::who::Caller;
+
+/// The agent that whoever runs the hub is over a pipe: it must not have a member's servers.
+const LOCAL: &str = "local";
 
 /// A new agent.
 #[derive(Deserialize, ToSchema)]
@@ -57,7 +60,14 @@ pub(super) async fn create(
     if api.store().access().user(&owner).is_none() {
         return Err(Problem::not_found("user", owner.as_str()));
     }
-    if api.hub().declared().desired.agents.contains_key(&id) {
+    if new.id == LOCAL && !caller.is_administrator() {
+        return Err(Problem::forbidden(format!("`{LOCAL}` is the agent of the hub's own user")));
+    }
+    let declared = api.hub().declared();
+    if let Some(place) = declared.agents.get(&id) {
+        return Err(of_file(&id, place));
+    }
+    if declared.desired.agents.contains_key(&id) {
         let text = format!("there is an agent `{id}` already");
         return Err(Problem::conflict("exists", text).remedy("Choose another id."));
     }

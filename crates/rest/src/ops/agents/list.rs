@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 
+use super::contest;
 use crate::answers::{BadQuery, Guarded};
 use crate::api::Api;
 use crate::error::Result;
@@ -25,16 +26,18 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     Asked(paging): Asked<Paging>,
 ) -> Result<Json<Page<AgentView>>> {
-    let access = api.store().access();
-    let stored = access.agents();
+    let all = api.hub().declared();
+    let stored = api.store().access().agents();
     let theirs = stored
         .iter()
+        .filter(|agent| !all.agents.contains_key(&agent.id))
         .filter(|agent| caller.is_administrator() || agent.owner == caller.user)
         .map(|agent| AgentView::from(&**agent));
-    let all = api.hub().declared();
-    let files = all.desired.agents.iter().filter(|(id, _)| access.agent(id).is_none());
-    let mut agents: Vec<AgentView> =
-        theirs.chain(files.map(|(id, spec)| declared(id, spec))).collect();
+    let files = all.agents.iter().filter_map(|(id, place)| {
+        let problem = contest(&api, id, place);
+        Some(AgentView { problem, ..declared(id, all.desired.agents.get(id)?) })
+    });
+    let mut agents: Vec<AgentView> = theirs.chain(files).collect();
     agents.sort_by(|a, b| a.id.cmp(&b.id));
     paging.cut(agents, |agent| agent.id.clone()).map(Json)
 }

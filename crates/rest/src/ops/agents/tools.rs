@@ -2,13 +2,11 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use switchboard_core::Surface;
-use switchboard_model::AgentId;
 
 use super::find;
 use crate::answers::{BadQuery, Guarded, Missing};
 use crate::api::Api;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::input::{Asked, Id, Page, Paging};
 use crate::ops::tools::page;
 use crate::view::tool::ToolView;
@@ -16,7 +14,7 @@ use crate::who::Caller;
 
 /// Lists an agent's tools
 ///
-/// For the agent itself, its owner and administrators.
+/// For the agent itself, its owner and administrators; nobody owns those of the files.
 #[utoipa::path(
     get,
     path = "/api/v1/agents/{id}/tools",
@@ -30,8 +28,7 @@ pub(super) async fn tools(
     Id(id): Id,
     Asked(paging): Asked<Paging>,
 ) -> Result<Json<Page<ToolView>>> {
-    let agent = find(&api, &caller, &id)?.view();
-    let agent = AgentId::parse(&agent.id).map_err(|_| Problem::not_found("agent", &id))?;
-    let view = api.registry().load().agent(&agent, &Surface::model());
+    let found = find(&api, &caller, &id)?.with_tools(&caller)?;
+    let view = api.registry().load().agent(found.id(), api.models());
     page(&paging, view.as_deref(), |_| true).map(Json)
 }

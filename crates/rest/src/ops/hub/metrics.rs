@@ -1,14 +1,17 @@
-//! Counts for Prometheus, of what the caller sees. Names of servers are labels; nothing else that
-//! anybody wrote is in it.
+//! Counts for Prometheus, of what the caller sees. Names of servers and tools are labels; nothing else
+//! that anybody wrote is in it.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
+use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use switchboard_core::{Kind, Surface};
+use switchboard_model::ServerKey;
+use switchboard_store::{CLASSES, ServerCalls};
 use switchboard_upstream::Status;
 
 use crate::answers::Guarded;
@@ -35,6 +38,11 @@ pub(super) async fn metrics(
         status.iter().filter(|status| caller.sees(&status.key, api.store())).collect();
     let mut text = Text::default();
     servers(&mut text, &seen);
+    if let Some(recorder) = api.recorder() {
+        let mut calls = recorder.calls();
+        calls.retain(|server, _| caller.sees(server, api.store()));
+        self::calls(&mut text, &calls);
+    }
     if caller.is_administrator() {
         hub(&mut text, &api);
     }
@@ -69,6 +77,34 @@ fn servers(text: &mut Text, seen: &[&Status]) {
         for status in seen {
             text.sample(name, &[("server", &key_id(&status.key))], value(status));
         }
+    }
+}
+
+fn calls(text: &mut Text, servers: &BTreeMap<ServerKey, ServerCalls>) {
+    let name = "switchboard_calls_total";
+    text.head(name, "counter", "Calls since the start, by how they ended.");
+    for (server, counts) in servers {
+        for (tool, outcomes) in &counts.calls {
+            for (outcome, count) in outcomes {
+                let labels = [("server", &*key_id(server)), ("tool", tool), ("outcome", outcome)];
+                text.sample(name, &labels, count);
+            }
+        }
+    }
+    let name = "switchboard_call_duration_seconds";
+    text.head(name, "histogram", "How long calls took that reached the server.");
+    for (server, counts) in servers {
+        let (server, durations) = (key_id(server), &counts.durations);
+        let ends = CLASSES.iter().map(|end| Duration::from_millis(*end).as_secs_f64().to_string());
+        let mut below = 0;
+        for (end, count) in ends.chain(["+Inf".to_owned()]).zip(durations.classes) {
+            below += count;
+            let labels = [("server", &*server), ("le", &*end)];
+            text.sample(&format!("{name}_bucket"), &labels, below);
+        }
+        let labels = [("server", &*server)];
+        text.sample(&format!("{name}_sum"), &labels, durations.sum.as_secs_f64());
+        text.sample(&format!("{name}_count"), &labels, durations.count());
     }
 }
 

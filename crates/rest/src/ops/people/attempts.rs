@@ -11,7 +11,9 @@ use switchboard_model::UserId;
 const ALLOWED: u32 = 5;
 /// The time.
 pub(super) const WINDOW: Duration = Duration::from_secs(60);
-/// So many people are remembered.
+/// The same in seconds, for whoever has to wait.
+pub(super) const AFTER: &str = "60";
+/// So many people are remembered, and not one more.
 const KEPT: usize = 10_000;
 
 /// Passwords that were wrong.
@@ -29,8 +31,9 @@ impl Attempts {
     /// It was wrong.
     pub(super) fn failed(&self, user: &UserId, now: Instant) {
         let mut attempts = self.lock();
-        if attempts.len() >= KEPT {
+        if attempts.len() >= KEPT && !attempts.contains_key(user) {
             attempts.retain(|_, (_, since)| now < *since + WINDOW);
+            forget_least(&mut attempts);
         }
         let (count, since) = attempts.entry(user.clone()).or_insert((0, now));
         if now >= *since + WINDOW {
@@ -46,5 +49,38 @@ impl Attempts {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<UserId, (u32, Instant)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes room by forgetting whoever was tried least: names that are made up to push another out were each
+/// tried less often than the one that is guessed at.
+fn forget_least(attempts: &mut HashMap<UserId, (u32, Instant)>) {
+    if attempts.len() < KEPT {
+        return;
+    }
+    let least = attempts.iter().min_by_key(|(_, tried)| **tried).map(|(user, _)| user.clone());
+    if let Some(user) = least {
+        attempts.remove(&user);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_names_is_forgotten_before_the_one_that_is_guessed_at() {
+        let (attempts, now) = (
+            Attempts::default(),
+            switchboard_model::Clock::monotonic(&switchboard_model::SystemClock),
+        );
+        let user = |id: &str| UserId::parse(id).unwrap();
+        (0..ALLOWED).for_each(|_| attempts.failed(&user("bob"), now));
+        for nth in 0..KEPT + 500 {
+            attempts.failed(&user(&format!("nobody-{nth}")), now);
+        }
+        assert_eq!(attempts.lock().len(), KEPT);
+        assert!(!attempts.may_try(&user("bob"), now));
+        assert!(attempts.may_try(&user("bob"), now + WINDOW));
     }
 }

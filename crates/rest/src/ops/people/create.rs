@@ -9,7 +9,7 @@ use switchboard_store::Role;
 use utoipa::ToSchema;
 
 use super::{name, role};
-use crate::answers::{BadBody, Conflict, Guarded, Missing};
+use crate::answers::{BadBody, Conflict, Guarded, Missing, TooMany};
 use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::input::Body;
@@ -38,7 +38,7 @@ pub(crate) struct NewUser {
     tag = "people",
     params(("idempotency-key" = Option<String>, Header, description = "The same request with the same key is done once.")),
     request_body = NewUser,
-    responses((status = 201, body = UserView), BadBody, Conflict, Guarded, Missing)
+    responses((status = 201, body = UserView), BadBody, Conflict, Guarded, Missing, TooMany)
 )]
 pub(super) async fn create(
     State(api): State<Api>,

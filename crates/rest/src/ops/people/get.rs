@@ -1,13 +1,14 @@
 //! One person.
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 
 use super::find;
 use crate::answers::{Guarded, Missing};
 use crate::api::Api;
 use crate::error::Result;
-use crate::input::Id;
+use crate::input::{Id, etag};
 use crate::view::user::UserView;
 use crate::who::Caller;
 
@@ -19,12 +20,16 @@ use crate::who::Caller;
     path = "/api/v1/users/{id}",
     tag = "people",
     params(("id" = String, Path, description = "The person.")),
-    responses((status = 200, body = UserView), Guarded, Missing)
+    responses(
+        (status = 200, body = UserView, headers(("etag" = String, description = "For If-Match."))),
+        Guarded, Missing
+    )
 )]
 pub(super) async fn get(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
-) -> Result<Json<UserView>> {
-    find(&api, &caller, &id).map(|user| Json(UserView::from(&*user)))
+) -> Result<Response> {
+    let user = find(&api, &caller, &id)?;
+    Ok((etag(user.revision()), Json(UserView::from(&*user))).into_response())
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::find;
-use crate::answers::{Guarded, Missing};
+use crate::answers::{Conflict, Guarded, Missing};
 use crate::api::Api;
 use crate::error::Result;
 use crate::input::Id;
@@ -30,13 +30,17 @@ pub(crate) struct LinkView {
 
 /// Makes a sign-in link
 ///
-/// It signs that person in on the page, once.
+/// It signs that person in on the page, once. It is told once too: the same request with the same key makes
+/// no second link, and is answered without the first (409).
 #[utoipa::path(
     post,
     path = "/api/v1/users/{id}/sign-in-link",
     tag = "people",
-    params(("id" = String, Path, description = "The person.")),
-    responses((status = 201, body = LinkView), Guarded, Missing)
+    params(
+        ("id" = String, Path, description = "The person."),
+        ("idempotency-key" = Option<String>, Header, description = "The same request with the same key is done once."),
+    ),
+    responses((status = 201, body = LinkView), Conflict, Guarded, Missing)
 )]
 pub(super) async fn link(
     State(api): State<Api>,

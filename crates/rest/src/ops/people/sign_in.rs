@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use switchboard_model::{Secret, UserId};
 use utoipa::ToSchema;
 
-use super::{SESSION, cookie, refusals};
-use crate::answers::{BadBody, Open};
+use super::{SESSION, attempts, cookie, refusals};
+use crate::answers::{BadBody, Open, TooMany};
 use crate::api::Api;
 use crate::error::{Details, Problem, Result};
 use crate::input::Body;
@@ -53,25 +53,22 @@ pub(crate) struct SessionView {
     responses(
         (status = 200, body = SessionView),
         (status = 401, body = Details, content_type = "application/problem+json", description = "The password is not that person's, or there is nobody of that name."),
-        (status = 429, body = Details, content_type = "application/problem+json", description = "Too many passwords were wrong."),
-        BadBody, Open
+        BadBody, Open, TooMany
     )
 )]
 pub(super) async fn sign_in(State(api): State<Api>, Body(given): Body<SignIn>) -> Result<Response> {
     let id = UserId::parse(&given.user).map_err(|_| wrong(&api, None))?;
-    let (attempts, now) = (api.attempts(), api.clock().monotonic());
-    if !attempts.may_try(&id, now) {
+    let (tried, now) = (api.attempts(), api.clock().monotonic());
+    if !tried.may_try(&id, now) {
         refusals::note(&api, WAY, Some(&id));
-        let text = "too many passwords were wrong";
-        return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many", text)
-            .remedy("Wait a minute, or ask for a sign-in link.")
-            .header(header::RETRY_AFTER, "60"));
+        let problem = Problem::too_many("too many passwords were wrong", attempts::AFTER);
+        return Err(problem.remedy("Wait a minute, or ask for a sign-in link."));
     }
     // Counted before it is known, so that many at once are not more than one after another.
-    attempts.failed(&id, now);
+    tried.failed(&id, now);
     let user = api.store().users().check_password(&id, Secret::new(given.password)).await?;
     let user = user.ok_or_else(|| wrong(&api, Some(&id)))?;
-    attempts.forget(&id);
+    tried.forget(&id);
     let session = api.store().sign_in().begin(&user.id, SESSION).await?;
     let view = SessionView {
         user: UserView::from(&user),

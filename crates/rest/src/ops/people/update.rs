@@ -1,15 +1,18 @@
 //! A person's name and role.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
+use switchboard_store::UserEdit;
 use utoipa::ToSchema;
 
 use super::{find, name, role};
-use crate::answers::{BadBody, Conflict, Guarded, Missing};
+use crate::answers::{BadBody, Conflict, Guarded, Missing, Stale};
 use crate::api::Api;
 use crate::error::{Problem, Result};
-use crate::input::{Body, Id};
+use crate::input::{Body, Id, etag, expected};
 use crate::view::user::UserView;
 use crate::who::Caller;
 
@@ -25,33 +28,36 @@ pub(crate) struct UserChange {
 
 /// Changes a person
 ///
-/// One's own name; anybody's name and role, for administrators. The last administrator stays one.
+/// One's own name; anybody's name and role, for administrators. The last administrator stays one. With
+/// `If-Match`, only if nobody changed them since they were read.
 #[utoipa::path(
     put,
     path = "/api/v1/users/{id}",
     tag = "people",
-    params(("id" = String, Path, description = "The person.")),
+    params(
+        ("id" = String, Path, description = "The person."),
+        ("if-match" = Option<String>, Header, description = "The etag that was read."),
+    ),
     request_body = UserChange,
-    responses((status = 200, body = UserView), BadBody, Conflict, Guarded, Missing)
+    responses(
+        (status = 200, body = UserView, headers(("etag" = String, description = "For If-Match."))),
+        BadBody, Conflict, Guarded, Missing, Stale
+    )
 )]
 pub(super) async fn update(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
+    headers: HeaderMap,
     Body(change): Body<UserChange>,
-) -> Result<Json<UserView>> {
+) -> Result<Response> {
     let user = find(&api, &caller, &id)?;
-    let (users, actor) = (api.store().users(), caller.actor());
     let role = change.role.as_deref().map(role).transpose()?;
     let name = change.name.as_deref().map(name).transpose()?;
-    if let Some(role) = role.filter(|role| *role != user.role) {
-        if !caller.is_administrator() {
-            return Err(Problem::forbidden("only an administrator changes roles"));
-        }
-        users.set_role(&user.id, role, &actor).await?;
+    if role.is_some_and(|role| role != user.role) && !caller.is_administrator() {
+        return Err(Problem::forbidden("only an administrator changes roles"));
     }
-    if let Some(name) = name {
-        users.rename(&user.id, name, &actor).await?;
-    }
-    find(&api, &caller, &id).map(|user| Json(UserView::from(&*user)))
+    let (users, expected) = (api.store().users(), expected(&headers)?);
+    let user = users.update(&user.id, UserEdit { name, role }, expected, &caller.actor()).await?;
+    Ok((etag(user.revision()), Json(UserView::from(&user))).into_response())
 }

@@ -82,7 +82,8 @@ pub(crate) struct AuditView {
     bytes_out: Option<u64>,
     /// The trace it belongs to.
     trace: Option<String>,
-    /// The rest.
+    /// The rest. Of a call the `shape` of its arguments, names and types; and where `audit_arguments` says `values`, the
+    /// `arguments` themselves, with what is or looks secret as `[redacted]` and what is long cut.
     #[schema(value_type = Option<Object>)]
     detail: Option<Value>,
 }

@@ -30,6 +30,8 @@ use crate::who::{self, Caller, Known};
 const BATCH: u32 = 200;
 /// So often something is said, so that nobody in between takes the stream for dead.
 const BEAT: Duration = Duration::from_secs(15);
+/// The event that says that others were missed.
+const RESET: &str = "reset";
 
 /// Where to begin.
 #[derive(Deserialize, IntoParams)]
@@ -59,7 +61,10 @@ pub(crate) struct EventView {
 
 /// Streams events
 ///
-/// As server-sent events, only what the caller may see. With `Last-Event-ID`, from there on.
+/// As server-sent events, only what the caller may see. With `Last-Event-ID`, from there on. Where that
+/// cannot be, the first event is `reset`: events in between are no longer kept (`payload.reason` is `gone`),
+/// or that number never was (`unknown`). Its number is where the stream goes on; whoever gets it reads what
+/// they follow anew.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -76,14 +81,16 @@ pub(super) async fn events(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let last = last.filter(|id| !id.is_empty()).map(str::parse::<i64>).transpose();
     let last = last.map_err(|_| Problem::bad_query("`Last-Event-ID` is no number of an event"))?;
-    let seq = match last.or(from.after) {
-        Some(seq) => seq.max(0),
-        None => api.store().events().range().await?.1,
+    let (oldest, newest) = api.store().events().range().await?;
+    let (seq, reset) = match last.or(from.after) {
+        Some(seq) => begin(seq.max(0), oldest, newest),
+        None => (newest, None),
     };
     let listener = Listener {
         news: api.store().watch(Topic::Events),
         people: api.store().watch(Topic::People),
         waiting: VecDeque::new(),
+        reset: reset.map(|reason| missed(seq, reason, time(api.clock().now()))),
         api,
         caller,
         headers,
@@ -101,6 +108,8 @@ struct Listener {
     caller: Caller,
     headers: HeaderMap,
     seq: i64,
+    /// Said first.
+    reset: Option<Event>,
     news: watch::Receiver<i64>,
     people: watch::Receiver<i64>,
     waiting: VecDeque<StoredEvent>,
@@ -109,6 +118,9 @@ struct Listener {
 impl Listener {
     /// The next event that is for them; none at the end.
     async fn next(&mut self) -> Option<Event> {
+        if let Some(reset) = self.reset.take() {
+            return Some(reset);
+        }
         loop {
             while let Some(event) = self.waiting.pop_front() {
                 self.seq = event.seq;
@@ -168,6 +180,23 @@ impl Listener {
     }
 }
 
+/// Where a stream goes on that was read up to `seq`, and why that is not right behind it, if it is not.
+fn begin(seq: i64, oldest: i64, newest: i64) -> (i64, Option<&'static str>) {
+    match seq {
+        // Numbers of another store, or of this one before it was put back.
+        seq if seq > newest => (newest, Some("unknown")),
+        seq if seq + 1 < oldest => (oldest - 1, Some("gone")),
+        seq => (seq, None),
+    }
+}
+
+/// Whoever listens has missed something, and must read anew what they follow.
+fn missed(seq: i64, reason: &str, at: String) -> Event {
+    let payload = serde_json::json!({"reason": reason});
+    let kind = RESET.to_owned();
+    told_as(&EventView { seq, at, kind, user: None, server: None, payload })
+}
+
 fn told(stored: &StoredEvent) -> Event {
     let event = &stored.event;
     let view = EventView {
@@ -178,8 +207,35 @@ fn told(stored: &StoredEvent) -> Event {
         server: event.server.as_ref().map(key_id),
         payload: event.payload.clone(),
     };
+    told_as(&view)
+}
+
+fn told_as(view: &EventView) -> Event {
     // A line end would begin another field of the stream.
-    let kind = event.kind.replace(['\r', '\n'], " ");
-    let data = serde_json::to_string(&view).unwrap_or_default();
-    Event::default().id(stored.seq.to_string()).event(kind).data(data)
+    let kind = view.kind.replace(['\r', '\n'], " ");
+    let data = serde_json::to_string(view).unwrap_or_default();
+    Event::default().id(view.seq.to_string()).event(kind).data(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_a_stream_goes_on() {
+        for (seq, oldest, newest, expected) in [
+            (0, 1, 0, (0, None)),
+            (0, 1, 9, (0, None)),
+            (9, 1, 9, (9, None)),
+            (10, 1, 9, (9, Some("unknown"))),
+            (3, 4, 9, (3, None)),
+            (2, 4, 9, (3, Some("gone"))),
+            // Nothing is kept any more.
+            (9, 10, 9, (9, None)),
+            (5, 10, 9, (9, Some("gone"))),
+            (i64::MAX, 1, 9, (9, Some("unknown"))),
+        ] {
+            assert_eq!(begin(seq, oldest, newest), expected, "{seq} of {oldest} to {newest}");
+        }
+    }
 }

@@ -42,7 +42,7 @@ pub(super) async fn approve(
     found.row()?;
     let hash = bytes(&hash).ok_or_else(|| Problem::invalid("`hash` is 64 hexadecimal digits"))?;
     api.store().servers().approve(&found.key, &hash, &caller.actor()).await?;
-    change::applied(&api, &found.key).await.map(Json)
+    change::applied(&api, &caller, &found.key).await.map(Json)
 }
 
 fn bytes(hash: &str) -> Option<[u8; 32]> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, UserId, mask};
 use switchboard_store::command_hash;
+use tokio::time::{Instant, timeout_at};
 
-use super::{Found, by_key, shown};
+use super::{Found, by_key, entry, shown};
 use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::port::Source;
@@ -84,7 +85,9 @@ pub(crate) fn free(api: &Api, key: &ServerKey) -> Result<()> {
         let text = format!("`{}` is the name of an internal server", key.name);
         return Err(Problem::conflict("reserved_name", text).remedy("Give it another name."));
     }
-    if let Some(found) = by_key(&declared, key) {
+    // One of one's own takes the place of everybody's that one has a credential for.
+    let found = by_key(&declared, key);
+    if let Some(found) = found.filter(|found| !matches!(found.source, Source::Credential { .. })) {
         // Where a file declares it, the problem names the file.
         found.row()?;
         return Err(Problem::conflict("exists", format!("there is a server {key} already")));
@@ -113,40 +116,64 @@ pub(crate) async fn update(
     spec: &ServerSpec,
     (expected, approve): (Option<i64>, Approve),
 ) -> Result<ServerView> {
+    forget_credentials(api, caller, key, spec, expected).await?;
     api.store().servers().update(key, spec, expected, &caller.actor()).await?;
     self::approve(api, caller, key, spec, approve).await?;
-    applied(api, key).await
+    applied(api, caller, key).await
 }
 
 /// Deletes a server with what hangs on it; returns when nothing of it runs any more.
-pub(crate) async fn remove(api: &Api, caller: &Caller, key: &ServerKey) -> Result<()> {
-    api.store().servers().remove(key, &caller.actor()).await?;
+pub(crate) async fn remove(
+    api: &Api,
+    caller: &Caller,
+    key: &ServerKey,
+    expected: Option<i64>,
+) -> Result<()> {
+    api.store().servers().remove_if(key, expected, &caller.actor()).await?;
     api.apply().await
 }
 
 /// Connects anew.
-pub(crate) async fn reconnect(api: &Api, found: &Found) -> Result<ServerView> {
+pub(crate) async fn reconnect(api: &Api, caller: &Caller, found: &Found) -> Result<ServerView> {
     if !found.shadowed {
         api.upstreams().reconnect(&found.key).await;
         api.upstreams().settled(&found.key, SETTLE).await;
+        note(api, &found.key).await?;
     }
-    shown(api, found).await
+    shown(api, caller, found).await
+}
+
+/// After its credential was changed and that was made so: the hub connects it anew.
+pub(crate) async fn credited(api: &Api, caller: &Caller, found: &Found) -> Result<ServerView> {
+    if !found.shadowed {
+        api.upstreams().settled(&found.key, SETTLE).await;
+        note(api, &found.key).await?;
+    }
+    shown(api, caller, found).await
 }
 
 /// Really asks the server: over the connection that there is, which is not torn down for a test, or
-/// over a new one.
-pub(crate) async fn test(api: &Api, found: &Found) -> Result<Tried> {
+/// over a new one. Takes ten seconds at most, whatever is tried.
+pub(crate) async fn test(api: &Api, caller: &Caller, found: &Found) -> Result<Tried> {
+    if let Some(message) = hidden(api, found) {
+        let view = shown(api, caller, found).await?;
+        return Ok(Tried { success: false, message, tools: Vec::new(), view });
+    }
+    let until = Instant::now() + SETTLE;
     let upstreams = api.upstreams();
+    // What a connection does not answer by half of the time leaves the rest for another one.
     let answers = match upstreams.get(&found.key) {
-        Some(connection) => connection.check(SETTLE).await.is_ok(),
+        Some(connection) => connection.check(SETTLE / 2).await.is_ok(),
         None => false,
     };
     let state = upstreams.status_of(&found.key).map(|status| status.state);
+    let mut fresh = true;
     if !answers && !matches!(state, None | Some(ServerState::Connecting { .. })) {
-        upstreams.reconnect(&found.key).await;
+        fresh = timeout_at(until, upstreams.reconnect(&found.key)).await.is_ok();
     }
-    let state = upstreams.settled(&found.key, SETTLE).await.unwrap_or(ServerState::START);
-    let tools = match state.is_connected() {
+    let left = until.saturating_duration_since(Instant::now());
+    let state = upstreams.settled(&found.key, left).await.unwrap_or(ServerState::START);
+    let tools = match state.is_connected() && fresh {
         true => upstreams.catalog(&found.key),
         false => None,
     };
@@ -154,26 +181,45 @@ pub(crate) async fn test(api: &Api, found: &Found) -> Result<Tried> {
         tools.map(|offered| offered.tools.iter().map(|tool| tool.name.clone()).collect());
     let message = match &tools {
         Some(tools) => format!("It answers and has {} tools.", tools.len()),
+        None if state.is_connected() => "It does not answer; it is connected anew.".to_owned(),
         None => mask::text(&state.sentence()),
     };
-    let (count, error) = (tools.as_ref().map(Vec::len), tools.is_none().then_some(&*message));
-    api.store().servers().note_status(&found.key, state.code(), count, error).await?;
-    let view = shown(api, found).await?;
+    // That it is switched off, or waits for somebody, is no failure of its own.
+    let error = match &state {
+        ServerState::Failed { error, .. } => Some(mask::text(&error.message)),
+        _ => None,
+    };
+    let count = tools.as_ref().map(Vec::len);
+    api.store().servers().note_status(&found.key, state.code(), count, error.as_deref()).await?;
+    let view = shown(api, caller, found).await?;
     Ok(Tried { success: tools.is_some(), message, tools: tools.unwrap_or_default(), view })
 }
 
+/// Why one of the store's does not run, if a file's of the same name counts instead.
+pub(crate) fn hidden(api: &Api, found: &Found) -> Option<String> {
+    let declared = api.hub().declared();
+    let path = match declared.sources.get(&found.key) {
+        Some(Source::File { path, .. }) if found.shadowed => path.display().to_string(),
+        _ => return None,
+    };
+    let name = &found.key.name;
+    Some(format!("It does not run: `{name}` is declared in {path} too, and the file counts."))
+}
+
 /// Makes the change of a server so, waits until it stands, and shows it.
-pub(crate) async fn applied(api: &Api, key: &ServerKey) -> Result<ServerView> {
+pub(crate) async fn applied(api: &Api, caller: &Caller, key: &ServerKey) -> Result<ServerView> {
     api.apply().await?;
-    settled(api, key).await
+    settled(api, caller, key).await
 }
 
 /// A server of the store as it stands when it has settled.
-pub(crate) async fn settled(api: &Api, key: &ServerKey) -> Result<ServerView> {
+pub(crate) async fn settled(api: &Api, caller: &Caller, key: &ServerKey) -> Result<ServerView> {
     let declared = api.hub().declared();
     let row = match declared.sources.get(key) {
         Some(Source::Store(row)) => Some((row, false)),
-        Some(Source::File { .. }) | None => declared.shadowed.get(key).map(|row| (row, true)),
+        Some(Source::File { .. } | Source::Credential { .. }) | None => {
+            declared.shadowed.get(key).map(|row| (row, true))
+        }
     };
     let (row, shadowed) = row.ok_or_else(|| Problem::not_found("server", key.name.as_str()))?;
     if !shadowed {
@@ -183,8 +229,43 @@ pub(crate) async fn settled(api: &Api, key: &ServerKey) -> Result<ServerView> {
             api.upstreams().reconnect(key).await;
         }
         api.upstreams().settled(key, SETTLE).await;
+        note(api, key).await?;
     }
-    shown(api, &Found { key: key.clone(), source: Source::Store(row.clone()), shadowed }).await
+    let found = Found { key: key.clone(), source: Source::Store(row.clone()), shadowed };
+    shown(api, caller, &found).await
+}
+
+/// Writes down how it stands, before it is shown: others do so too, but later.
+async fn note(api: &Api, key: &ServerKey) -> Result<()> {
+    let Some(status) = api.upstreams().status_of(key) else { return Ok(()) };
+    let error = match &status.state {
+        ServerState::Failed { error, .. } => Some(mask::text(&error.message)),
+        _ => None,
+    };
+    let tools = status.state.is_connected().then_some(status.counts.tools);
+    let servers = api.store().servers();
+    Ok(servers.note_status(key, status.state.code(), tools, error.as_deref()).await?)
+}
+
+/// What was given for one address or command is not sent to another: whoever may change where a server
+/// is need not be who lent it a credential.
+async fn forget_credentials(
+    api: &Api,
+    caller: &Caller,
+    key: &ServerKey,
+    new: &ServerSpec,
+    expected: Option<i64>,
+) -> Result<()> {
+    let old = api.store().servers().get(key).await?;
+    let stale = |revision| expected.is_some_and(|expected| expected != revision);
+    if old.is_none_or(|old| entry::same_target(&old.spec, new) || stale(old.revision)) {
+        return Ok(());
+    }
+    let credentials = api.store().credentials();
+    for known in credentials.list().await?.iter().filter(|known| known.server == *key) {
+        credentials.remove(key, known.owner.as_ref(), &caller.actor()).await?;
+    }
+    Ok(())
 }
 
 async fn approve(

@@ -1,7 +1,8 @@
 //! New servers: an entry as our own file has it, one of the catalog, or a client's configuration.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,10 +11,11 @@ use utoipa::ToSchema;
 
 use super::change::{self, Approve};
 use super::entry;
+use super::here::Here;
 use crate::answers::{BadBody, Conflict, Guarded};
 use crate::api::Api;
 use crate::error::{Problem, Result};
-use crate::input::{Body, Page};
+use crate::input::{Body, etag};
 use crate::view::server::ServerView;
 use crate::who::Caller;
 
@@ -50,52 +52,87 @@ pub(crate) enum Added {
     /// By an entry, or from the catalog.
     One(Box<ServerView>),
     /// By a configuration.
-    Several(Page<ServerView>),
+    Several(AddedSeveral),
+}
+
+/// What a configuration added.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct AddedSeveral {
+    /// The servers.
+    items: Vec<ServerView>,
+    /// What it names besides, and why that was not added.
+    left_out: Vec<LeftOut>,
+}
+
+/// What was not added.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LeftOut {
+    /// Its name in the configuration.
+    name: String,
+    /// Why.
+    reason: String,
 }
 
 /// Adds a server
 ///
 /// Answers when it is connected, or it is known why not. A command line does not start before an
-/// administrator has approved it. What a member adds cannot use the hub's environment.
+/// administrator has approved it. What a member adds cannot use the hub's environment. This hub itself is no
+/// server: it is refused, and left out of a client's configuration.
 #[utoipa::path(
     post,
     path = "/api/v1/servers",
     tag = "servers",
     request_body = NewServer,
     params(("idempotency-key" = Option<String>, Header, description = "The same request with the same key is done once.")),
-    responses((status = 201, body = Added), BadBody, Conflict, Guarded)
+    responses(
+        (status = 201, body = Added, headers(
+            ("etag" = String, description = "For If-Match; of one server."),
+            ("location" = String, description = "Where it is; of one server."),
+        )),
+        BadBody, Conflict, Guarded
+    )
 )]
 pub(super) async fn create(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
+    here: Here,
     Body(new): Body<NewServer>,
-) -> Result<(StatusCode, Json<Added>)> {
+) -> Result<Response> {
     let approve = Approve::asked(new.approve, &caller)?;
     let scope = change::scope(&api, &caller, new.scope.as_deref(), new.owner.as_deref())?;
-    let several = new.config.is_some();
-    let specs = specs(new)?;
-    let mut views = add(&api, &caller, &scope, &specs, approve).await?;
-    let added = match (several, views.pop()) {
-        (false, Some(view)) => Added::One(Box::new(view)),
-        (_, last) => {
-            views.extend(last);
-            Added::Several(Page { items: views, next: None })
+    if let Some(text) = alone(&new)? {
+        let pasted = entry::pasted(text, here.addresses())?;
+        if pasted.specs.is_empty() {
+            return Err(Problem::invalid("the text declares no server but this hub itself"));
         }
-    };
-    Ok((StatusCode::CREATED, Json(added)))
+        let items = add(&api, (&caller, &here), &scope, &pasted.specs, approve).await?;
+        let reason = "it is this hub's own endpoint, not a server".to_owned();
+        let left_out = |name| LeftOut { name, reason: reason.clone() };
+        let left_out = pasted.own.into_iter().map(left_out).collect();
+        let added = Added::Several(AddedSeveral { items, left_out });
+        return Ok((StatusCode::CREATED, Json(added)).into_response());
+    }
+    let spec = spec(new)?;
+    let name = spec.name.clone();
+    let view = add(&api, (&caller, &here), &scope, &[spec], approve).await?.pop();
+    let view = view.ok_or_else(|| Problem::not_found("server", name.as_str()))?;
+    let location = [(header::LOCATION, format!("/api/v1/servers/{}", view.id))];
+    let etag = etag(view.revision.unwrap_or_default());
+    let added = Json(Added::One(Box::new(view)));
+    Ok((StatusCode::CREATED, location, etag, added).into_response())
 }
 
 /// Adds these, all or none as far as can be told beforehand.
 pub(crate) async fn add(
     api: &Api,
-    caller: &Caller,
+    (caller, here): (&Caller, &Here),
     scope: &Scope,
     specs: &[ServerSpec],
     approve: Approve,
 ) -> Result<Vec<ServerView>> {
     let key = |spec: &ServerSpec| ServerKey { scope: scope.clone(), name: spec.name.clone() };
     for spec in specs {
-        entry::check(caller, spec)?;
+        entry::check(caller, here, spec)?;
         change::free(api, &key(spec))?;
     }
     for spec in specs {
@@ -104,23 +141,32 @@ pub(crate) async fn add(
     api.apply().await?;
     let mut views = Vec::with_capacity(specs.len());
     for spec in specs {
-        views.push(change::settled(api, &key(spec)).await?);
+        views.push(change::settled(api, caller, &key(spec)).await?);
     }
     Ok(views)
 }
 
-fn specs(new: NewServer) -> Result<Vec<ServerSpec>> {
-    let name = new.name.as_deref();
-    match (new.entry, new.catalog, new.config) {
-        (Some(entry), None, None) => {
-            let name = name.ok_or_else(|| Problem::invalid("`name` is missing"))?;
-            Ok(vec![entry::native(&entry::name(name)?, &entry)?])
-        }
-        (None, Some(word), None) => Ok(vec![entry::known(&word, name, new.api_key.as_deref())?]),
-        (None, None, Some(text)) => entry::pasted(&text),
+/// The text of a configuration, if there is one and nothing else.
+fn alone(new: &NewServer) -> Result<Option<&str>> {
+    match (&new.entry, &new.catalog, &new.config) {
+        (None, None, Some(text)) => Ok(Some(text)),
+        (Some(_), None, None) | (None, Some(_), None) => Ok(None),
         _ => {
             let text = "exactly one of `entry`, `catalog` and `config` says what is added";
             Err(Problem::invalid(text))
+        }
+    }
+}
+
+fn spec(new: NewServer) -> Result<ServerSpec> {
+    let name = new.name.as_deref();
+    match (new.entry, new.catalog) {
+        (Some(entry), _) => {
+            let name = name.ok_or_else(|| Problem::invalid("`name` is missing"))?;
+            entry::native(&entry::name(name)?, &entry)
+        }
+        (None, word) => {
+            entry::known(word.as_deref().unwrap_or_default(), name, new.api_key.as_deref())
         }
     }
 }

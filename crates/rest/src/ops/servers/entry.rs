@@ -1,16 +1,19 @@
 //! What somebody declares about a server, read by the same readers as the files, so that every fault
 //! is found and told. Never writes anything.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use switchboard_config::syntax::Format;
 use switchboard_config::{Dialect, catalog, parse};
 use switchboard_model::{
-    Auth, Part, Problem as Found, Scope, SecretTemplate, ServerName, ServerSpec, Standing,
-    StdioSpec, Template, Transport,
+    Auth, Code, Part, Problem as Found, Scope, SecretTemplate, ServerName, ServerSpec, Standing,
+    StdioSpec, Template, Transport, mask,
 };
 
+use super::edited;
+use super::here::Here;
 use crate::error::{Fault, Problem, Result};
 use crate::who::Caller;
 
@@ -28,6 +31,7 @@ pub(crate) fn name(text: &str) -> Result<ServerName> {
 
 /// The server of an entry as our own file has it.
 pub(crate) fn native(name: &ServerName, entry: &Map<String, Value>) -> Result<ServerSpec> {
+    edited::unmasked(entry)?;
     let text = json!({"servers": {name.as_str(): entry}}).to_string();
     let context = parse::Context {
         dialect: Some(Dialect::Native),
@@ -38,22 +42,39 @@ pub(crate) fn native(name: &ServerName, entry: &Map<String, Value>) -> Result<Se
     specs.pop().ok_or_else(|| Problem::invalid("the entry declares no server"))
 }
 
-/// The servers of a client's configuration, in whichever dialect and format it is.
-pub(crate) fn pasted(text: &str) -> Result<Vec<ServerSpec>> {
+/// What a client's configuration declares.
+pub(crate) struct Pasted {
+    /// The servers.
+    pub(crate) specs: Vec<ServerSpec>,
+    /// The names under which the hub itself stands in it, which is no server of its own.
+    pub(crate) own: Vec<String>,
+}
+
+/// The servers of a client's configuration, in whichever dialect and format it is; `own` are the hub's
+/// addresses.
+pub(crate) fn pasted(text: &str, own: &[SocketAddr]) -> Result<Pasted> {
     let formats: &[Format] = match text.trim_start().starts_with(['{', '/']) {
         true => &[Format::Json],
         false => &[Format::Toml, Format::Yaml],
     };
     let mut last = None;
     for format in formats {
-        let context = parse::Context { format: Some(*format), ..parse::Context::default() };
+        let context = parse::Context { format: Some(*format), own, ..parse::Context::default() };
         let parsed = parse::text(Path::new("pasted"), text, &context);
+        let hub = |problem: &&Found| problem.code == Code::OwnEndpoint;
+        let named = |problem: &Found| problem.server.as_ref().map(ServerName::to_string);
+        let mut hubs: Vec<String> = parsed.problems.iter().filter(hub).filter_map(named).collect();
         let some = parsed.declared.as_ref().is_some_and(|declared| !declared.servers.is_empty());
         let read = declared(parsed);
-        if some {
-            return read;
+        if !some && hubs.is_empty() {
+            last = Some(read);
+            continue;
         }
-        last = Some(read);
+        // Not every dialect looks for the hub itself.
+        let (hub, specs): (Vec<_>, Vec<_>) =
+            read?.into_iter().partition(|spec| switchboard_config::is_own(spec, own));
+        hubs.extend(hub.iter().map(|spec| spec.name.to_string()));
+        return Ok(Pasted { specs, own: hubs });
     }
     match last {
         Some(Err(problem)) => Err(problem),
@@ -79,9 +100,44 @@ pub(crate) fn known(word: &str, name: Option<&str>, key: Option<&str>) -> Result
     Ok(spec)
 }
 
+/// Puts another key where a server takes one: where the catalog says, or its own declaration; a URL takes
+/// it as `Authorization: Bearer …`. The key stands for itself, whatever is in it.
+pub(crate) fn set_key(spec: &mut ServerSpec, key: &str) -> Result<()> {
+    let known = catalog::name_of(spec).and_then(|name| ServerName::parse(name).ok());
+    if let Some(mut known) = known.and_then(|name| catalog::find(&name)) {
+        let mut filled = 0;
+        secrets(&mut known).for_each(|secret| filled += fill(secret, key));
+        match (&mut spec.transport, known.transport) {
+            (Transport::Stdio(spec), Transport::Stdio(known)) => spec.env.extend(known.env),
+            (Transport::Http(spec), Transport::Http(known)) => spec.headers.extend(known.headers),
+            (Transport::Stdio(_) | Transport::Http(_), _) => {}
+        }
+        if filled > 0 {
+            return Ok(());
+        }
+    }
+    let literal = SecretTemplate::new(Template::literal(key));
+    match (&mut spec.transport, &mut spec.auth) {
+        (_, Auth::ApiKey { key, .. }) => *key = Some(literal),
+        (Transport::Http(_), auth) => *auth = Auth::Bearer { token: Some(literal) },
+        (Transport::Stdio(stdio), _) => {
+            let mut places = stdio.env.iter_mut().filter(|(name, _)| mask::is_secret_key(name));
+            match (places.next(), places.next()) {
+                (Some((_, place)), None) => *place = literal,
+                _ => {
+                    let text = "which of the command's variables takes the key is not known";
+                    return Err(Problem::invalid(text).remedy("Send it in `commandEnv`."));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether somebody may declare this. What a member writes must not read the hub's environment.
-pub(crate) fn check(caller: &Caller, spec: &ServerSpec) -> Result<()> {
+pub(crate) fn check(caller: &Caller, here: &Here, spec: &ServerSpec) -> Result<()> {
     name(spec.name.as_str())?;
+    here.refuse(spec)?;
     if caller.is_administrator() {
         return Ok(());
     }
@@ -95,25 +151,23 @@ pub(crate) fn check(caller: &Caller, spec: &ServerSpec) -> Result<()> {
         .remedy("Write the value itself (it is kept encrypted and never shown again)."))
 }
 
-/// What of the old declaration stays: values that are given as `null`, since nobody can read them
-/// to send them again.
-pub(crate) fn keep(spec: &mut ServerSpec, entry: &Map<String, Value>, old: &ServerSpec) {
-    let is_null = |table: &str, name: &str| {
-        let given = entry.get(table).and_then(Value::as_object);
-        given.is_some_and(|given| {
-            given.iter().any(|(key, value)| key.eq_ignore_ascii_case(name) && value.is_null())
-        })
-    };
-    let (table, new, old) = match (&mut spec.transport, &old.transport) {
-        (Transport::Stdio(new), Transport::Stdio(old)) => ("env", &mut new.env, &old.env),
-        (Transport::Http(new), Transport::Http(old)) => ("headers", &mut new.headers, &old.headers),
-        (Transport::Stdio(_) | Transport::Http(_), _) => return,
-    };
-    for (name, kept) in old {
-        if is_null(table, name) {
-            new.insert(name.clone(), kept.clone());
+/// Whether what is secret in one declaration goes to the same place by the other: the same address, or
+/// the same command line in the same directory.
+pub(crate) fn same_target(one: &ServerSpec, other: &ServerSpec) -> bool {
+    match (&one.transport, &other.transport) {
+        (Transport::Stdio(one), Transport::Stdio(other)) => {
+            (&one.command, &one.args, &one.cwd) == (&other.command, &other.args, &other.cwd)
         }
+        (Transport::Http(one), Transport::Http(other)) => one.url == other.url,
+        (Transport::Stdio(_) | Transport::Http(_), _) => false,
     }
+}
+
+/// A secret was to be kept that would now go elsewhere.
+pub(crate) fn moved(what: &str) -> Problem {
+    let text =
+        format!("`{what}` was given for another address or command, and is not kept for this one");
+    Problem::invalid(text).remedy("Write the value itself again.")
 }
 
 /// Every variable that a declaration asks for.

@@ -10,6 +10,8 @@ use crate::answers::{Guarded, Missing};
 use crate::api::Api;
 use crate::error::Result;
 use crate::input::{Id, etag};
+use crate::port::Source;
+use crate::view::command::reveal;
 use crate::view::server::ServerView;
 use crate::who::Caller;
 
@@ -31,7 +33,13 @@ pub(super) async fn get(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response> {
-    let view = shown(&api, &find(&api, &caller, &id)?).await?;
+    let found = find(&api, &caller, &id)?;
+    let mut view = shown(&api, &caller, &found).await?;
+    if let Source::Store(row) = &found.source
+        && caller.is_administrator()
+    {
+        reveal(&mut view, &row.spec);
+    }
     Ok(match view.revision {
         Some(revision) => (etag(revision), Json(view)).into_response(),
         None => (HeaderMap::new(), Json(view)).into_response(),

@@ -2,13 +2,15 @@
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use switchboard_model::ServerKey;
+use switchboard_model::{ServerKey, ServerSpec};
 
+use super::{edited, is_stale};
 use crate::answers::{BadQuery, Guarded};
 use crate::api::Api;
 use crate::error::Result;
 use crate::input::{Asked, Page, Paging};
 use crate::port::Source;
+use crate::view::command::reveal;
 use crate::view::server::{ServerView, Shown, server};
 use crate::who::Caller;
 
@@ -41,22 +43,53 @@ pub(super) async fn list(
 pub(crate) async fn all(api: &Api, caller: &Caller) -> Result<Vec<(ServerKey, ServerView)>> {
     let declared = api.hub().declared();
     let stats = api.store().servers().all_stats().await?;
+    let entry = |key: &ServerKey, spec: &ServerSpec| {
+        caller.may_change(key, api.store()).then(|| edited::shown(spec))
+    };
     let mut servers = Vec::new();
+    let mut show = |shown: Shown<'_>| {
+        let (key, spec) = (shown.key.clone(), shown.spec);
+        let mut view = server(shown);
+        if caller.is_administrator() {
+            reveal(&mut view, spec);
+        }
+        servers.push((key, view));
+    };
     for (key, source) in &declared.sources {
         let Some(spec) = declared.desired.servers.get(key) else { continue };
         if caller.sees(key, api.store()) {
             let status = api.upstreams().status_of(key);
-            let stats = stats.get(key);
-            let shown = Shown { key, spec, source, status: status.as_ref(), stats };
-            servers.push((key.clone(), server(&shown)));
+            let (stats, stale) = (stats.get(key), is_stale(api, key));
+            let (hidden_by, status) = (None, status.as_ref());
+            let (entry, your_credential) = (entry(key, spec), declared.has_own(key, &caller.user));
+            show(Shown {
+                key,
+                spec,
+                source,
+                hidden_by,
+                status,
+                stale,
+                stats,
+                entry,
+                your_credential,
+            });
         }
     }
     for (key, row) in &declared.shadowed {
         if caller.sees(key, api.store()) {
             let source = Source::Store(row.clone());
-            let stats = stats.get(key);
-            let shown = Shown { key, spec: &row.spec, source: &source, status: None, stats };
-            servers.push((key.clone(), server(&shown)));
+            let (spec, entry) = (&row.spec, entry(key, &row.spec));
+            show(Shown {
+                key,
+                spec,
+                source: &source,
+                hidden_by: declared.sources.get(key),
+                status: None,
+                stale: false,
+                stats: None,
+                entry,
+                your_credential: declared.has_own(key, &caller.user),
+            });
         }
     }
     Ok(servers)

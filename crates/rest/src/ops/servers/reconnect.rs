@@ -26,5 +26,5 @@ pub(super) async fn reconnect(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Json<ServerView>> {
-    change::reconnect(&api, &find_own(&api, &caller, &id)?).await.map(Json)
+    change::reconnect(&api, &caller, &find_own(&api, &caller, &id)?).await.map(Json)
 }

@@ -3,7 +3,6 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use switchboard_store::Error;
 
 use super::{change, find_own};
 use crate::answers::{Conflict, Guarded, Missing, Stale};
@@ -32,10 +31,7 @@ pub(super) async fn remove(
     headers: HeaderMap,
 ) -> Result<StatusCode> {
     let found = find_own(&api, &caller, &id)?;
-    let row = found.row()?;
-    if expected(&headers)?.is_some_and(|expected| expected != row.revision) {
-        return Err(Error::Stale { what: "server", id: found.key.to_string() }.into());
-    }
-    change::remove(&api, &caller, &found.key).await?;
+    found.row()?;
+    change::remove(&api, &caller, &found.key, expected(&headers)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

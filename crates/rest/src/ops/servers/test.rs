@@ -44,7 +44,7 @@ pub(super) async fn test(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Json<TestView>> {
-    let tried = change::test(&api, &find_own(&api, &caller, &id)?).await?;
+    let tried = change::test(&api, &caller, &find_own(&api, &caller, &id)?).await?;
     Ok(Json(TestView {
         success: tried.success,
         message: tried.message,

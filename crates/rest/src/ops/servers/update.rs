@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::change::{self, Approve};
-use super::{entry, find_own};
+use super::here::Here;
+use super::{edited, entry, find_own};
 use crate::answers::{BadBody, Conflict, Guarded, Missing, Stale};
 use crate::api::Api;
 use crate::error::Result;
@@ -21,8 +22,8 @@ use crate::who::Caller;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Declaration {
-    /// The whole entry as our own file has it. A value of `env` or `headers` that is `null` stays
-    /// as it is.
+    /// The whole entry as our own file has it, such as the server's `entry` that was read. What is
+    /// `null` in it stays as it is, as long as the address or the command line does.
     #[schema(value_type = Object)]
     pub(crate) entry: Map<String, Value>,
     /// An administrator's word that the command line may run.
@@ -51,15 +52,15 @@ pub(super) async fn update(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
+    here: Here,
     headers: HeaderMap,
     Body(new): Body<Declaration>,
 ) -> Result<Response> {
     let found = find_own(&api, &caller, &id)?;
     let row = found.row()?;
     let approve = Approve::asked(new.approve, &caller)?;
-    let mut spec = entry::native(&found.key.name, &new.entry)?;
-    entry::check(&caller, &spec)?;
-    entry::keep(&mut spec, &new.entry, &row.spec);
+    let spec = entry::native(&found.key.name, &edited::filled(&new.entry, &row.spec)?)?;
+    entry::check(&caller, &here, &spec)?;
     let how = (expected(&headers)?, approve);
     let view = change::update(&api, &caller, &found.key, &spec, how).await?;
     Ok((etag(view.revision.unwrap_or_default()), Json(view)).into_response())

@@ -26,7 +26,8 @@ pub(super) async fn of_agent(
     Id(id): Id,
     Asked(paging): Asked<Paging>,
 ) -> Result<Json<Page<TokenView>>> {
-    let subject = Subject::Agent(find(&api, &caller, &id)?.stored()?.id.clone());
+    let found = find(&api, &caller, &id)?.with_tokens(&caller)?;
+    let subject = Subject::Agent(found.id().clone());
     let tokens = api.store().tokens().list().await?;
     let its = tokens.iter().filter(|token| token.subject == subject);
     let mut tokens: Vec<TokenView> = its.map(TokenView::from).collect();

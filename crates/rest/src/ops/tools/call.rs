@@ -6,8 +6,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
+use switchboard_core::Request;
 use switchboard_core::port::{CallError, Caller as Nobody};
-use switchboard_core::{Request, Surface};
 use switchboard_model::mask;
 use switchboard_wire::{Json, JsonBuf, Limits, method, write};
 use utoipa::ToSchema;
@@ -62,7 +62,7 @@ pub(super) async fn call(
     if arguments.is_some_and(|arguments| !arguments.is_object()) {
         return Err(Problem::invalid("`arguments` is no object"));
     }
-    let view = view(&api, &caller, &Surface::model());
+    let view = view(&api, &caller, api.models());
     let view = view.ok_or_else(|| Problem::not_found("tool", &name))?;
     let params = write::object(|params| {
         params.text("name", &name);

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
-use switchboard_core::Surface;
 use switchboard_core::registry::Listed;
 use switchboard_wire::types::ToolEntry;
 use utoipa::IntoParams;
@@ -47,7 +46,7 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Json<Page<ToolView>>> {
-    let view = view(&api, &caller, &Surface::model());
+    let view = view(&api, &caller, api.models());
     let paging = Paging { cursor: wanted.cursor.clone(), limit: wanted.limit };
     let words = wanted.query.as_deref().unwrap_or_default().to_lowercase();
     let words: Vec<&str> = words.split_whitespace().collect();

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use switchboard_config::catalog;
 use switchboard_model::{Auth, SecretTemplate, ServerSpec, Template, Transport};
 use utoipa::ToSchema;
 
 use crate::error::{Problem, Result};
-use crate::ops::servers::entry;
+use crate::ops::servers::{edited, entry};
 use crate::view::server::ServerView;
+
+/// What Nebo calls a server that nobody knows.
+const CUSTOM: &str = "custom";
 
 /// A server to add.
 #[derive(Deserialize, ToSchema)]
@@ -17,7 +21,7 @@ use crate::view::server::ServerView;
 pub(super) struct NewIntegration {
     /// What it is called; its type unless given.
     pub(super) name: Option<String>,
-    /// A name of the catalog, or `custom`.
+    /// A name of the catalog (`slack` and upper case too), or `custom`.
     pub(super) server_type: String,
     /// Where it is.
     pub(super) server_url: Option<String>,
@@ -30,7 +34,7 @@ pub(super) struct NewIntegration {
     pub(super) transport_type: Option<String>,
     /// For stdio.
     pub(super) command: Option<String>,
-    /// For stdio.
+    /// For stdio; for one of the catalog, what its package is started with, such as directories.
     pub(super) command_args: Option<Vec<String>>,
     /// For stdio; kept encrypted and never shown again.
     #[schema(write_only)]
@@ -50,6 +54,14 @@ pub(super) struct IntegrationChange {
     /// Its key; kept encrypted and never shown again.
     #[schema(write_only)]
     pub(super) api_key: Option<String>,
+    /// For stdio.
+    pub(super) command: Option<String>,
+    /// For stdio.
+    pub(super) command_args: Option<Vec<String>>,
+    /// For stdio; variables that are not named stay, `null` takes one away. Kept encrypted and never
+    /// shown again.
+    #[schema(write_only)]
+    pub(super) command_env: Option<BTreeMap<String, Option<String>>>,
 }
 
 /// A server.
@@ -116,30 +128,105 @@ pub(super) struct IntegrationTest {
 
 /// The server that is meant.
 pub(super) fn spec(new: &NewIntegration) -> Result<ServerSpec> {
-    let known = switchboard_config::catalog::names().any(|name| name == new.server_type);
-    if known && new.server_url.is_none() && new.command.is_none() {
-        return entry::known(&new.server_type, new.name.as_deref(), new.api_key.as_deref());
+    let known = catalog_name(&new.server_type);
+    let custom = new.server_url.is_some() || new.command.is_some();
+    if let (Some(known), false) = (known, custom) {
+        return of_catalog(known, new);
+    }
+    if !custom && !new.server_type.eq_ignore_ascii_case(CUSTOM) {
+        let names: Vec<&str> = catalog::names().map(type_of).collect();
+        let text = format!("`serverType`: nothing is known of `{}`", new.server_type);
+        let remedy = format!(
+            "It is one of {}, or `{CUSTOM}` with `serverUrl` or `command`.",
+            names.join(", ")
+        );
+        return Err(Problem::invalid(text).remedy(remedy));
     }
     let name = entry::name(new.name.as_deref().unwrap_or(&new.server_type))?;
     let mut spec = entry::native(&name, &native(new)?)?;
-    spec.auth = match (new.auth_type.as_deref(), new.api_key.as_deref()) {
+    match (new.auth_type.as_deref(), new.api_key.as_deref()) {
         (Some("oauth"), _) => {
-            Auth::OAuth { scopes: Vec::new(), client_id: None, client_secret: None }
+            spec.auth = Auth::OAuth { scopes: Vec::new(), client_id: None, client_secret: None };
         }
-        (None | Some("api_key" | "bearer"), Some(key)) => bearer(&spec, key)?,
-        (None | Some("none" | "api_key" | "bearer"), _) => Auth::None,
+        (None | Some("api_key" | "bearer"), Some(key)) => entry::set_key(&mut spec, key)?,
+        (None | Some("none" | "api_key" | "bearer"), _) => {}
         (Some(_), _) => return Err(Problem::invalid("`authType` is `none`, `api_key` or `oauth`")),
-    };
+    }
     Ok(spec)
 }
 
-/// A key as Nebo sends it: `Authorization: Bearer …`. It stands for itself, whatever is in it.
-pub(super) fn bearer(spec: &ServerSpec, key: &str) -> Result<Auth> {
-    if matches!(spec.transport, Transport::Stdio(_)) {
-        let text = "a command takes its key in a variable";
-        return Err(Problem::invalid(text).remedy("Send it in `commandEnv`."));
+/// One of the catalog, under the name that Nebo has for it unless another is given.
+fn of_catalog(known: &str, new: &NewIntegration) -> Result<ServerSpec> {
+    let name = new.name.as_deref().unwrap_or_else(|| type_of(known));
+    let mut spec = entry::known(known, Some(name), new.api_key.as_deref())?;
+    if let Transport::Stdio(stdio) = &mut spec.transport {
+        let literal = |text: &String| Template::literal(text.as_str());
+        if let Some(args) = &new.command_args {
+            // What stands before them names the package.
+            stdio.args.truncate(2);
+            stdio.args.extend(args.iter().map(literal));
+        }
+        let env = new.command_env.iter().flatten();
+        stdio
+            .env
+            .extend(env.map(|(name, text)| (name.clone(), SecretTemplate::new(literal(text)))));
     }
-    Ok(Auth::Bearer { token: Some(SecretTemplate::new(Template::literal(key))) })
+    Ok(spec)
+}
+
+/// The entry with what changes; what is not given stays.
+pub(super) fn changed(spec: &ServerSpec, wanted: &IntegrationChange) -> Result<Map<String, Value>> {
+    let mut entry = edited::shown(spec);
+    let is_command = matches!(spec.transport, Transport::Stdio(_));
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            entry.insert(name.to_owned(), value);
+        }
+    };
+    put("enabled", wanted.is_enabled.map(Value::from));
+    if !is_command && wanted.server_url.is_some() {
+        // The page sends back what it was shown.
+        let same = wanted.server_url == Some(spec.target());
+        put("url", wanted.server_url.clone().map(Value::from).filter(|_| !same));
+    }
+    if is_command {
+        put("command", wanted.command.clone().map(Value::from));
+        put("args", wanted.command_args.clone().map(Value::from));
+    }
+    let given = wanted.command.is_some() || wanted.command_args.is_some();
+    match (is_command, &wanted.server_url) {
+        (true, Some(_)) => return Err(Problem::invalid("`serverUrl` is for servers behind a URL")),
+        (false, _) if given || wanted.command_env.is_some() => {
+            return Err(Problem::invalid(
+                "`command` and its like are for servers that are commands",
+            ));
+        }
+        (true | false, _) => {}
+    }
+    let mut env = entry.remove("env").and_then(|env| env.as_object().cloned()).unwrap_or_default();
+    for (name, value) in wanted.command_env.iter().flatten() {
+        match value {
+            Some(value) => env.insert(name.clone(), value.as_str().into()),
+            None => env.remove(name),
+        };
+    }
+    if !env.is_empty() {
+        entry.insert("env".to_owned(), env.into());
+    }
+    edited::filled(&entry, spec)
+}
+
+/// The catalog's name of what Nebo calls so: its page writes `Notion`, and `slack` for one that has another
+/// name here.
+fn catalog_name(server_type: &str) -> Option<&'static str> {
+    catalog::names().find(|name| {
+        name.eq_ignore_ascii_case(server_type) || type_of(name).eq_ignore_ascii_case(server_type)
+    })
+}
+
+/// What Nebo calls a server of the catalog.
+fn type_of(name: &str) -> &str {
+    if name == "slack-mcp" { "slack" } else { name }
 }
 
 fn native(new: &NewIntegration) -> Result<Map<String, Value>> {
@@ -165,7 +252,6 @@ pub(super) fn integration(view: ServerView) -> Integration {
         "connecting" | "disabled" | "disconnected" => ("disconnected", None),
         _ => ("error", Some(view.state.message)),
     };
-    let known = switchboard_config::catalog::names().any(|name| name == view.name);
     let auth = match view.auth.as_str() {
         "oauth" => "oauth",
         "none" if view.env.is_empty() && view.headers.is_empty() => "none",
@@ -173,7 +259,7 @@ pub(super) fn integration(view: ServerView) -> Integration {
     };
     Integration {
         id: view.id,
-        server_type: if known { view.name.clone() } else { "custom".to_owned() },
+        server_type: view.catalog.as_deref().map_or(CUSTOM, type_of).to_owned(),
         server_url: (view.transport != "stdio").then_some(view.target),
         auth_type: auth.to_owned(),
         transport_type: view.transport,

@@ -12,7 +12,7 @@ use switchboard_core::{Audience, Registry};
 use switchboard_model::{
     AgentSpec, Desired, EventKind, Scope, ServerKey, ServerName, ServerSpec, Transport,
 };
-use switchboard_rest::port::{Declared, Hub, Source};
+use switchboard_rest::port::{Declared, FilePlace, Hub, Source};
 use switchboard_store::{Error, ServerRow, Store, command_hash};
 use switchboard_upstream::{Gate, Upstreams};
 use tokio_util::sync::CancellationToken;
@@ -69,12 +69,14 @@ impl TestHub {
     }
 
     pub(crate) async fn make_so(&self) -> Result<(), Error> {
+        self.store.access().declare(&self.files.agents);
         let rows = self.store.servers().list().await?;
         let approved = rows.iter().filter_map(|row| {
             row.approval.as_ref().map(|approval| (row.key.clone(), approval.hash))
         });
         *self.gate.approved.lock().unwrap() = approved.collect();
-        let declared = self.merged(rows);
+        let credentials = self.store.credentials().list().await?;
+        let declared = self.merged(rows).with_credentials(&credentials);
         let desired = declared.desired.clone();
         *self.declared.lock().unwrap() = Arc::new(declared);
         self.upstreams.reconcile(&desired).await;
@@ -112,8 +114,10 @@ impl TestHub {
             desired.agents.entry(agent.id.clone()).or_insert(spec);
         }
         let reserved = BTreeSet::from([ServerName::parse("switchboard").unwrap()]);
+        let place = FilePlace { path: self.path.clone(), line: Some(3) };
+        let agents = self.files.agents.keys().map(|id| (id.clone(), place.clone())).collect();
         let problems = Vec::new();
-        Declared { desired: Arc::new(desired), sources, shadowed, problems, reserved }
+        Declared { desired: Arc::new(desired), sources, agents, shadowed, problems, reserved }
     }
 
     /// What connections offer is on offer.

@@ -26,10 +26,23 @@ struct Question {
 
 /// Asks what the tool of that name asks, and tells the answer.
 pub(super) fn ask(call: &Call, tool: &str) -> Result<Value, Refusal> {
-    let question = question(call, tool);
+    ask_question(call, tool, &question(call, tool))
+}
+
+/// The same for a question of the tool's own.
+pub(super) fn ask_for(
+    call: &Call,
+    method: &'static str,
+    capability: &'static str,
+    params: Value,
+) -> Result<Value, Refusal> {
+    ask_question(call, "own", &Question { method, capability, params })
+}
+
+fn ask_question(call: &Call, tool: &str, question: &Question) -> Result<Value, Refusal> {
     match call.revision.era() {
-        Era::Session => Ok(by_request(call, &question)),
-        Era::Stateless => by_result(call, tool, &question),
+        Era::Session => Ok(by_request(call, question)),
+        Era::Stateless => by_result(call, tool, question),
     }
 }
 

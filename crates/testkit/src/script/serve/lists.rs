@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use serde_json::{Value, json};
 use switchboard_wire::code;
 
-use super::catalog;
 use super::dispatch::Call;
 use super::era::Refusal;
 use super::world::held;
+use super::{catalog, lasting};
 use crate::script::fault::{Cursor, Fault, List};
 
 pub(super) fn tools(call: &Call) -> Result<Value, Refusal> {
@@ -42,7 +42,11 @@ pub(super) fn prompts(call: &Call) -> Result<Value, Refusal> {
 pub(super) fn all(call: &Call, list: List) -> Vec<Value> {
     let extras = held(&call.world.extras);
     match list {
-        List::Tools => catalog::tools(call.revision, call.world.script.tools, extras.tools),
+        List::Tools => {
+            let own = catalog::tools(call.revision, call.world.script.tools, extras.tools);
+            let lasting = lasting::tools().filter(|_| call.world.script.lasting);
+            own.into_iter().chain(lasting).collect()
+        }
         List::Resources => catalog::resources(extras.resources),
         List::Prompts => catalog::prompts(extras.prompts),
     }

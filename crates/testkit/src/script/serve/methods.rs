@@ -6,7 +6,7 @@ use switchboard_wire::{Era, Revision, code, meta, method};
 use super::dispatch::Call;
 use super::era::Refusal;
 use super::world::held;
-use super::{catalog, lists, notices, tools};
+use super::{catalog, lasting, lists, notices, tools};
 use crate::script::fault::List;
 
 /// The outcome of a request that is in order so far.
@@ -26,7 +26,7 @@ pub(super) fn respond(call: &Call) -> Result<Value, Refusal> {
         method::SET_LEVEL => set_level(call),
         method::SUBSCRIBE => Ok(watch(call)),
         method::UNSUBSCRIBE => Ok(unwatch(call)),
-        method::LISTEN => Ok(notices::listen(call)),
+        method::LISTEN => notices::listen(call),
         other => Err(Refusal::gate(code::METHOD_NOT_FOUND, format!("Method not found: {other}"))),
     };
     result.map(|result| finished(call, result))
@@ -60,17 +60,26 @@ fn initialize(call: &Call) -> Value {
     call.session.open(call.revision, call.params["capabilities"].clone());
     json!({
         "protocolVersion": call.revision.as_str(),
-        "capabilities": catalog::capabilities(call.revision),
+        "capabilities": capabilities(call),
         "serverInfo": catalog::identity(&call.world.script.name),
         "instructions": catalog::INSTRUCTIONS,
     })
+}
+
+fn capabilities(call: &Call) -> Value {
+    let mut all = catalog::capabilities(call.revision);
+    let lasting = lasting::capabilities(call.revision).filter(|_| call.world.script.lasting);
+    if let Some((key, value)) = lasting {
+        all[key] = value;
+    }
+    all
 }
 
 fn discover(call: &Call) -> Value {
     let spoken = call.world.script.speaks.revisions().map(Revision::as_str);
     json!({
         "supportedVersions": spoken.collect::<Vec<_>>(),
-        "capabilities": catalog::capabilities(call.revision),
+        "capabilities": capabilities(call),
         "instructions": catalog::INSTRUCTIONS,
     })
 }

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use switchboard_wire::{Era, meta, method};
 
 use super::dispatch::Call;
+use super::era::Refusal;
+use super::lasting;
 use super::outlet::{Item, Outlet};
 use super::world::{World, held, now};
 use crate::script::fault::List;
@@ -66,6 +68,18 @@ pub(super) fn updated(world: &World, uri: &str) {
     }
 }
 
+/// Says how a task stands.
+pub(super) fn task_changed(world: &World, id: &str, task: &Value) {
+    for open in held(&world.subscriptions).iter() {
+        let wanted = open.wanted["taskIds"].as_array();
+        if wanted.is_some_and(|ids| ids.iter().any(|one| one == id)) {
+            let mut params = task.clone();
+            params[meta::META] = tagged(&open.id)[meta::META].take();
+            open.outlet.put(notification(method::TASK_CHANGED, Some(params)));
+        }
+    }
+}
+
 /// Says that a list changed, again and again, for a while.
 pub(super) fn storm(world: &Arc<World>, list: List, per_second: u64, ms: u64) {
     let world = Arc::clone(world);
@@ -82,8 +96,9 @@ pub(super) fn storm(world: &Arc<World>, list: List, per_second: u64, ms: u64) {
 }
 
 /// Serves `subscriptions/listen` until its caller gives it up.
-pub(super) fn listen(call: &Call) -> Value {
-    let wanted = call.params["notifications"].clone();
+pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
+    let mut wanted = call.params["notifications"].clone();
+    lasting::listened(call, &mut wanted)?;
     let mut params = tagged(&call.id);
     params["notifications"] = wanted.clone();
     call.notify(method::ACKNOWLEDGED, &params);
@@ -92,7 +107,7 @@ pub(super) fn listen(call: &Call) -> Value {
     while call.cancel.pause(60_000, call.outlet.as_ref()) {}
     held(&call.world.subscriptions)
         .retain(|open| !Arc::ptr_eq(&open.outlet, &call.outlet) || open.id != call.id);
-    Value::Null
+    Ok(Value::Null)
 }
 
 const LEVELS: [&str; 8] =
@@ -119,7 +134,7 @@ fn tagged(id: &Value) -> Value {
     json!({meta::META: {meta::SUBSCRIPTION_ID: id}})
 }
 
-fn notification(method: &str, params: Option<Value>) -> Item {
+pub(super) fn notification(method: &str, params: Option<Value>) -> Item {
     let mut message = json!({"jsonrpc": "2.0", "method": method});
     if let Some(params) = params {
         message["params"] = params;

@@ -6,7 +6,7 @@ use switchboard_wire::{Revision, code, meta, method};
 use super::dispatch::Call;
 use super::era::Refusal;
 use super::world::held;
-use super::{ask, lists, notices};
+use super::{ask, lasting, lists, notices};
 use crate::script::fault::List;
 
 /// Calls the tool that the request names.
@@ -14,6 +14,11 @@ pub(super) fn call(call: &Call) -> Result<Value, Refusal> {
     let arguments = &call.params["arguments"];
     let number = |key: &str| arguments[key].as_u64().unwrap_or(0);
     let text = |key: &str| arguments[key].as_str().unwrap_or_default();
+    if call.world.script.lasting
+        && let Some(done) = lasting::call(call)
+    {
+        return done;
+    }
     Ok(match call.params["name"].as_str().unwrap_or_default() {
         "echo" => said(text("text")),
         "add" => add(call, arguments),

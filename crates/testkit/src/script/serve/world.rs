@@ -1,7 +1,7 @@
 //! All that a running server knows: its script, which of its faults are on, its sessions, what has
 //! been added to its lists. Never writes to a caller.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub(super) subscriptions: Mutex<Vec<Subscription>>,
     pub(super) extras: Mutex<Extras>,
+    /// The tasks that were begun.
+    pub(super) begun: Mutex<HashSet<String>>,
     /// How often a list was asked for.
     pub(super) listed: AtomicU64,
     pub(super) gate: Gate,
@@ -70,6 +72,7 @@ impl World {
             sessions: Mutex::default(),
             subscriptions: Mutex::default(),
             extras: Mutex::default(),
+            begun: Mutex::default(),
             listed: AtomicU64::new(0),
             gate: Gate::default(),
             busy: AtomicU32::new(0),

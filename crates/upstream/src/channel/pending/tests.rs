@@ -32,16 +32,15 @@ enum Asked {
 fn check(calls: &[(Option<&str>, Asked)], expected: Option<u64>) {
     let (table, mut answers) = (Table::default(), Vec::new());
     let pulses: Vec<Arc<Pulse>> = calls.iter().map(|_| Arc::default()).collect();
-    let mut holds = Vec::new();
     for (nth, (who, asked)) in calls.iter().enumerate() {
         let who = who.map(|id| Who::agent(AgentId::parse(id).unwrap(), None));
         let port: Arc<dyn ClientPort> = Arc::new(Client(who));
-        let waiting = Waiting { port: Some(port), token: None };
+        let waiting = Waiting { port: Some(port), ..Waiting::default() };
         let (pending, answer) = Pending::new(pulses[nth].clone(), waiting);
         answers.push(answer);
         assert!(table.insert(nth as u64, pending));
         if *asked == Asked::Now {
-            holds.push(pulses[nth].hold());
+            assert_eq!(pulses[nth].hold(1), Some(0));
         }
     }
     // The hub's own requests have nobody behind them.

@@ -6,22 +6,17 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, NoProxy, Proxy, StatusCode};
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::Verifier;
+use rustls::ClientConfig;
 use switchboard_model::{Clock, Secret};
 use url::{Host, Url};
 
 use super::direct::Direct;
+use super::trust::Trust;
 use crate::context::{Context, Lookup};
 use crate::error::ConnectError;
 
 const CONNECT: Duration = Duration::from_secs(15);
 const REDIRECTS: usize = 5;
-/// Certificates to trust beside the system's, as other programs read it.
-const ROOTS: &str = "SSL_CERT_FILE";
 const HTTP_PROXIES: [&str; 2] = ["http_proxy", "HTTP_PROXY"];
 const ALL_PROXIES: [&str; 2] = ["all_proxy", "ALL_PROXY"];
 /// Proxies are for what is elsewhere.
@@ -40,12 +35,11 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Checks URL and headers; `stored` ones win over declared ones.
+    /// Checks URL and headers.
     pub(crate) fn new(
         context: &Context,
         url: &Secret,
-        declared: &[(String, Secret)],
-        stored: &[(String, Secret)],
+        carried: &[(String, Secret)],
     ) -> Result<Self, ConnectError> {
         let client = shared(context).map_err(ConnectError::Client)?;
         let url = Url::parse(url.expose())
@@ -54,7 +48,7 @@ impl Endpoint {
             return Err(ConnectError::Address("the URL is not http or https".to_owned()));
         }
         let mut headers = HeaderMap::new();
-        for (name, value) in declared.iter().chain(stored) {
+        for (name, value) in carried {
             let bad = || ConnectError::Address(format!("the header `{name}` is not valid"));
             let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             let mut value = HeaderValue::from_str(value.expose()).map_err(|_| bad())?;
@@ -102,35 +96,11 @@ fn tls(env: &Lookup) -> Result<ClientConfig, String> {
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    let config = match verifier(env, provider)? {
-        Some(verifier) => config.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
-        None => config.with_root_certificates(RootCertStore::empty()),
-    };
+    let verifier = Trust::new(env, provider)?;
+    let config = config.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = config.with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
-}
-
-/// Whom to believe: the system's roots, and those of the file that the environment names.
-fn verifier(env: &Lookup, provider: Arc<CryptoProvider>) -> Result<Option<Verifier>, String> {
-    let made = match env(ROOTS).filter(|path| !path.is_empty()) {
-        Some(path) => Verifier::new_with_extra_roots(roots(path.expose())?, provider),
-        None => Verifier::new(provider),
-    };
-    // A small container has no certificates, and may well have servers without TLS.
-    Ok(made
-        .inspect_err(|error| tracing::warn!(%error, "no certificates: servers behind https fail"))
-        .ok())
-}
-
-fn roots(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
-    let wrong = |error| format!("{ROOTS} names {path}, which cannot be read: {error}");
-    let roots = CertificateDer::pem_file_iter(path).map_err(wrong)?;
-    let roots = roots.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    if roots.is_empty() {
-        return Err(format!("{ROOTS} names {path}, in which there is no certificate"));
-    }
-    Ok(roots)
 }
 
 /// Whether a proxy may stand in front of a URL without TLS.

@@ -1,0 +1,76 @@
+//! Who hears of a task, and in which words.
+
+use switchboard_wire::JsonBuf;
+
+use super::*;
+use crate::port::{Blocked, Call, Checked, Undecided, Verdict};
+
+const NEWS: &str = r#"{"taskId":"7","status":"completed","result":{"content":[{"type":"resource_link","uri":"test://x"}]}}"#;
+
+struct Rule(Verdict);
+
+impl Decide for Rule {
+    fn decide(&self, call: &Call<'_>) -> Result<Verdict, Undecided> {
+        assert_eq!((call.method, call.subject), ("tasks/get", "7"));
+        Ok(self.0.clone())
+    }
+}
+
+struct Look(Result<Checked, Blocked>);
+
+impl Guard for Look {
+    fn result(&self, _: &Call<'_>, result: &JsonBuf) -> Result<Checked, Blocked> {
+        assert_eq!(result.as_json().as_str(), NEWS);
+        self.0.clone()
+    }
+}
+
+/// A task that a session of this caller's has begun: the id that it knows it by.
+fn begun(scene: &Scene, who: &Who) -> String {
+    let result = kit::call(&scene.router, &scene.view, who, "tools/call", r#"{"name":"a__x"}"#);
+    output::begun(json(&result.unwrap())).unwrap().into_owned()
+}
+
+#[test]
+fn the_session_that_began_it() {
+    let scene = scene(r#"{"task":{"taskId":"7"}}"#, &Surface::mcp());
+    let session = |name: &str| Who { session: Some(name.into()), ..scene.who.clone() };
+    begun(&scene, &scene.who);
+    assert_eq!(scene.router.began(&key("a"), "7"), None, "nobody is there to be told");
+    let (first, id) = (session("first"), begun(&scene, &session("first")));
+    begun(&scene, &session("second"));
+    assert_eq!(scene.router.began(&key("a"), "7"), Some((first, id)));
+    for (server, id) in [("b.c", "7"), ("a", "8")] {
+        assert_eq!(scene.router.began(&key(server), id), None);
+    }
+}
+
+#[test]
+fn as_a_look_at_it_would_be() {
+    let made = scene(r#"{"task":{"taskId":"7"}}"#, &Surface::mcp());
+    let (id, other) = (begun(&made, &made.who), Who::agent(agent("two"), Some(user("ann"))));
+    let told = |verdict: Verdict, look: Result<Checked, Blocked>, who: &Who, news: &str| {
+        let ports = Ports {
+            decide: Arc::new(Rule(verdict)),
+            guard: Arc::new(Look(look)),
+            ..kit::ports(&made.echo)
+        };
+        let router = kit::router(ports);
+        let heard = router.heard(&made.view, who, &id, &buf(news));
+        let hears = router.hears(&made.view, who, &id).is_some();
+        (hears, heard.map(|heard| heard.as_json().as_str().to_owned()))
+    };
+    let allow = || Verdict::allow("fine");
+    let renamed = NEWS.replace("\"7\"", &quoted(&id)).replace("test://x", "mcp://a/test://x");
+    assert_eq!(told(allow(), Ok(Checked::Pass), &made.who, NEWS), (true, Some(renamed)));
+    let replaced = told(allow(), Ok(Checked::Replaced(buf("{}"))), &made.who, NEWS);
+    assert_eq!(replaced, (true, Some("{}".to_owned())));
+    let blocked = Err(Blocked("no".to_owned()));
+    assert_eq!(told(allow(), blocked, &made.who, NEWS), (true, None));
+    for verdict in [Verdict::deny("a rule"), Verdict::ask("it writes")] {
+        assert_eq!(told(verdict, Ok(Checked::Pass), &made.who, NEWS), (false, None));
+    }
+    assert_eq!(told(allow(), Ok(Checked::Pass), &other, NEWS), (false, None));
+    let another = r#"{"taskId":"8"}"#;
+    assert_eq!(told(allow(), Ok(Checked::Pass), &made.who, another), (true, None));
+}

@@ -1,0 +1,50 @@
+//! What the streams of one caller keep, counted together, and what all of them keep. Only counts:
+//! whoever keeps something asks whether there is room.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The bytes that one caller's streams keep, as part of all that is kept.
+#[derive(Debug)]
+pub(crate) struct Account {
+    kept: AtomicUsize,
+    most: usize,
+    /// That of everybody together.
+    all: Option<Arc<Account>>,
+}
+
+impl Account {
+    /// Everybody's.
+    pub(crate) fn of_all(most: usize) -> Arc<Self> {
+        Arc::new(Self { kept: AtomicUsize::new(0), most, all: None })
+    }
+
+    /// One caller's.
+    pub(crate) fn of_one(all: &Arc<Self>, most: usize) -> Arc<Self> {
+        Arc::new(Self { kept: AtomicUsize::new(0), most, all: Some(all.clone()) })
+    }
+
+    /// Whether nothing more should be kept, by this caller or by anybody.
+    pub(crate) fn is_full(&self) -> bool {
+        self.kept() > self.most || self.all.as_deref().is_some_and(Self::is_full)
+    }
+
+    /// Bytes that are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, bytes: usize) {
+        self.kept.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(all) = &self.all {
+            all.add(bytes);
+        }
+    }
+
+    pub(super) fn subtract(&self, bytes: usize) {
+        self.kept.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(all) = &self.all {
+            all.subtract(bytes);
+        }
+    }
+}

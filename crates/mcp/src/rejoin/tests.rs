@@ -1,0 +1,108 @@
+//! What is said again to another hub, and what the agent is told.
+
+use bytes::Bytes;
+use switchboard_wire::{Json, Limits};
+
+use super::{Memory, Pass};
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const LEVEL: &str =
+    r#"{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"info"}}"#;
+
+fn line(text: &str) -> Bytes {
+    Bytes::copy_from_slice(text.as_bytes())
+}
+
+fn result(id: &str) -> Bytes {
+    line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#))
+}
+
+fn subscription(id: u32, method: &str, uri: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/{method}","params":{{"uri":"{uri}"}}}}"#
+    )
+}
+
+fn call(id: u32) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"x"}}}}"#)
+}
+
+/// A session in which some things were said and answered.
+fn begun() -> Memory {
+    let mut memory = Memory::default();
+    for said in [HELLO, LEVEL] {
+        memory.from_agent(&line(said));
+    }
+    memory.from_agent(&line(READY));
+    for (id, act, uri) in [(2, "subscribe", "a"), (3, "subscribe", "b"), (4, "unsubscribe", "a")] {
+        memory.from_agent(&line(&subscription(id, act, uri)));
+    }
+    for id in ["0", "\"l\"", "2", "3", "4"] {
+        assert_eq!(memory.from_hub(&result(id)), Pass::On);
+    }
+    memory
+}
+
+fn member(lines: &[Vec<u8>], path: &[&str]) -> Vec<String> {
+    let read = |line: &Vec<u8>| {
+        let json = Json::parse(line, &Limits::DEFAULT).unwrap();
+        let found = path.iter().try_fold(json, |json, key| json.get(key));
+        found.map(|found| found.as_str().to_owned())
+    };
+    lines.iter().filter_map(read).collect()
+}
+
+#[test]
+fn the_session_is_told_again_and_its_answers_are_not_passed_on() {
+    let mut memory = begun();
+    assert_eq!(memory.lost(), Vec::<Vec<u8>>::new(), "nothing was open");
+    let again = memory.again();
+    let subscription = subscription(3, "subscribe", "b");
+    assert_eq!(again, [HELLO, READY, LEVEL, &subscription].map(line));
+    for id in ["0", "\"l\"", "3"] {
+        assert!(memory.is_waiting());
+        assert_eq!(memory.from_hub(&result(id)), Pass::Over);
+    }
+    assert!(!memory.is_waiting());
+    assert_eq!(memory.news().len(), 3);
+    // From here on the same ids are new again.
+    memory.from_agent(&line(&call(3)));
+    assert_eq!(memory.from_hub(&result("3")), Pass::On);
+}
+
+#[test]
+fn what_is_open_fails() {
+    let mut memory = begun();
+    for id in [10, 11, 12] {
+        memory.from_agent(&line(&call(id)));
+    }
+    memory.from_agent(&line(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":11}}"#,
+    ));
+    memory.from_hub(&result("10"));
+    memory.from_hub(&line(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#));
+    memory.from_hub(&line(r#"{"jsonrpc":"2.0","id":2,"method":"roots/list"}"#));
+    memory.from_agent(&result("1"));
+    let told = memory.lost();
+    assert_eq!(member(&told, &["id"]), ["12"]);
+    assert_eq!(member(&told, &["params", "requestId"]), ["2"]);
+    assert!(memory.lost().is_empty(), "once");
+}
+
+#[test]
+fn a_greeting_that_was_not_answered_is_not_repeated() {
+    let mut memory = Memory::default();
+    memory.from_agent(&line(HELLO));
+    assert_eq!(member(&memory.lost(), &["id"]), ["0"]);
+    assert!(memory.again().is_empty() && !memory.is_waiting() && memory.news().is_empty());
+}
+
+#[test]
+fn a_hub_may_refuse_the_session() {
+    let mut memory = begun();
+    memory.lost();
+    memory.again();
+    let refusal = line(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-1,"message":"no"}}"#);
+    assert_eq!(memory.from_hub(&refusal), Pass::Refused);
+}

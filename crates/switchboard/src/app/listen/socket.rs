@@ -1,0 +1,71 @@
+//! A connection's socket, which notes when bytes come. Passes everything on as it is.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use super::pulse::Pulse;
+
+/// A socket that is listened to.
+pub(super) struct Socket {
+    inner: TokioIo<TcpStream>,
+    pulse: Arc<Pulse>,
+}
+
+impl Socket {
+    pub(super) fn new(stream: TcpStream, pulse: Arc<Pulse>) -> Self {
+        Self { inner: TokioIo::new(stream), pulse }
+    }
+
+    fn inner(self: Pin<&mut Self>) -> Pin<&mut TokioIo<TcpStream>> {
+        Pin::new(&mut self.get_mut().inner)
+    }
+}
+
+impl Read for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = ready!(self.as_mut().inner().poll_read(context, buffer));
+        // An end is no head either way: the connection ends with it.
+        self.pulse.heard();
+        Poll::Ready(read)
+    }
+}
+
+impl Write for Socket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.inner().poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.inner().poll_write_vectored(context, bytes)
+    }
+}

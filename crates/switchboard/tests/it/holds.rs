@@ -1,0 +1,39 @@
+//! How long lists hold, as clients of the stateless era are told: never longer than until the hub looks
+//! again.
+
+use serde_json::json;
+use switchboard_testkit::script::{Rule, Script, Scripted};
+
+use crate::agents::token;
+use crate::client::Client;
+use crate::context::Context;
+use crate::hub::{Hub, connected, wait};
+
+/// What the lists of an agent say, whose server is this one.
+fn check(script: &Script, expected: u64) {
+    let server = Scripted::http(script);
+    let url = server.url();
+    let text = format!("[servers.a]\nurl = {url:?}\n\n[agents.cto]\nservers = [\"a\"]\n");
+    let context = Context::new().with("switchboard.toml", &text);
+    let (token, _) = token(&context, "cto");
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    let client = Client::stateless(&hub, "/mcp", &token);
+    for list in ["tools/list", "resources/list", "prompts/list"] {
+        wait(&format!("{list} says {expected}"), || {
+            client.ask(list, json!({}))["result"]["ttlMs"] == expected
+        });
+    }
+}
+
+#[test]
+fn of_a_server_that_tells_of_changes() {
+    check(&Script::new().only("2026-07-28"), 60_000);
+}
+
+/// It is looked at when what it said itself has passed, though not all the time.
+#[test]
+fn of_a_server_that_cannot_be_listened_to() {
+    let refuses = Rule::parse("status:status=404,method=subscriptions/listen").unwrap();
+    check(&Script::new().only("2026-07-28").fault(refuses), 5_000);
+}

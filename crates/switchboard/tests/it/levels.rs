@@ -1,0 +1,60 @@
+//! From which level on a server logs: as low as the agents that are there want it, and no lower for ever.
+
+use serde_json::{Value, json};
+use switchboard_testkit::script::Script;
+
+use crate::agents::token;
+use crate::client::Client;
+use crate::context::Context;
+use crate::hub::{Hub, connected, entry, wait};
+
+#[test]
+fn a_level_goes_with_the_session_that_wanted_it() {
+    let context = Context::new();
+    let record = context.work().join("record");
+    let script = Script::new().only("2025-11-25").record(&record);
+    let text = entry("a", &script) + "\n[agents.cto]\nservers = [\"a\"]\n";
+    let context = context.with("switchboard.toml", &text);
+    let (token, _) = token(&context, "cto");
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    let told = || -> Vec<String> {
+        let text = std::fs::read_to_string(&record).unwrap_or_default();
+        let rows = text.lines().filter(|line| line.contains("logging/setLevel"));
+        let rows = rows.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        rows.filter_map(|row| Some(level(&row)?.to_owned())).collect()
+    };
+    let until =
+        |expected: &[&str]| wait(&format!("it is told {expected:?}"), || told() == expected);
+    let session = |level: &str| {
+        let client = Client::session(&hub, "/mcp", &token);
+        client.ask("logging/setLevel", json!({"level": level}));
+        client.call("a__echo", json!({"text": "x"}));
+        client
+    };
+    let quiet = session("warning");
+    until(&["warning"]);
+    let curious = session("debug");
+    until(&["warning", "debug"]);
+    curious.end();
+    until(&["warning", "debug", "warning"]);
+    // One that stays, and wants something else.
+    quiet.ask("logging/setLevel", json!({"level": "error"}));
+    until(&["warning", "debug", "warning", "error"]);
+    let last = session("debug");
+    quiet.end();
+    last.end();
+    // Of nobody is left what most servers begin with.
+    until(&["warning", "debug", "warning", "error", "debug", "info"]);
+}
+
+/// The level in a message, wherever the record has it.
+fn level(row: &Value) -> Option<&str> {
+    match row {
+        Value::Object(members) => match members.get("level") {
+            Some(level) => level.as_str(),
+            None => members.values().find_map(level),
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! An agent on a pipe whose hub is restarted: its session goes on, and only its calls under way fail.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_model::{Clock, SystemClock};
+
+use crate::agents::{INITIALIZE, declared};
+use crate::context::Context;
+use crate::hub::{Hub, connected};
+
+/// An agent on a pipe.
+struct Agent {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Value>,
+}
+
+impl Agent {
+    fn start(context: &Context, more: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
+        let command = context.prepare(command.args(["mcp", "--agent", "cto"]).args(more));
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        // It ends with the program.
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let _ = sender.send(serde_json::from_str(&line).unwrap());
+            }
+        });
+        Self { child, input, lines }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// The message that answers this id.
+    fn answer(&self, id: u64) -> Value {
+        loop {
+            let message = self.lines.recv_timeout(Duration::from_secs(60)).expect("an answer");
+            if message["id"] == id && message["method"].is_null() {
+                return message;
+            }
+        }
+    }
+
+    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
+        let params = json!({"name": tool, "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        self.say(&call.to_string());
+    }
+
+    /// How it ended, and what it said on standard error.
+    fn end(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (code, said)
+    }
+}
+
+#[test]
+fn the_session_goes_on_at_the_next_hub() {
+    let context = declared();
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    let mut agent = Agent::start(&context, &[]);
+    agent.say(INITIALIZE);
+    assert_eq!(agent.answer(1)["result"]["protocolVersion"], "2025-06-18");
+    agent.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    agent.call(2, "a__echo", json!({"text": "first"}));
+    assert_eq!(agent.answer(2)["result"]["content"][0]["text"], "first");
+    hub.stop();
+    // What is asked meanwhile waits for the next hub.
+    agent.call(3, "a__echo", json!({"text": "second"}));
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    assert_eq!(agent.answer(3)["result"]["content"][0]["text"], "second");
+    // A hub that is killed leaves its call unanswered.
+    drop(hub);
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    agent.call(4, "a__echo", json!({"text": "third"}));
+    assert_eq!(agent.answer(4)["result"]["content"][0]["text"], "third");
+    drop(agent.input.take());
+    let (code, said) = agent.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(said.matches("The hub is back").count(), 2, "{said}");
+    drop(hub);
+}
+
+#[test]
+fn a_hub_that_does_not_come_back_is_given_up() {
+    let context = declared();
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    let mut agent = Agent::start(&context, &["--away", "2s"]);
+    agent.say(INITIALIZE);
+    agent.answer(1);
+    agent.call(2, "a__sleep", json!({"ms": 600_000}));
+    // The call is under way when the next one is answered.
+    agent.call(3, "a__echo", json!({"text": "x"}));
+    agent.answer(3);
+    drop(hub);
+    assert!(agent.answer(2)["error"].is_object(), "the call under way fails");
+    let began = SystemClock.monotonic();
+    // Its standard input stays open: it is the hub that it misses.
+    let input = agent.input.take();
+    let (code, said) = agent.end();
+    let took = SystemClock.monotonic() - began;
+    drop(input);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("did not come back within 2 s"), "{said}");
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+#[test]
+fn an_agent_that_leaves_while_the_hub_is_away_is_let_go() {
+    let context = declared();
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    let mut agent = Agent::start(&context, &[]);
+    agent.say(INITIALIZE);
+    agent.answer(1);
+    drop(hub);
+    drop(agent.input.take());
+    let began = SystemClock.monotonic();
+    let (code, said) = agent.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(SystemClock.monotonic() - began < Duration::from_secs(30), "not after a minute");
+}

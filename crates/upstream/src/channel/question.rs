@@ -1,0 +1,109 @@
+//! What a server asks of the client behind a call: bounded, over when the call is, and while it is
+//! open neither the time nor the turn of the call is used up. Never decides whose question it is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use switchboard_core::port::{ClientPort, RpcError};
+use switchboard_wire::{Id, JsonBuf, Request, code, method};
+
+use super::{Channel, Waiting};
+use crate::connection::Turns;
+use crate::pulse::Pulse;
+
+/// Questions that may be open at once: of one call, and of all calls of a connection. People and
+/// models answer one after another; more is a flood.
+const OF_A_CALL: u32 = 32;
+const OF_ALL: usize = 512;
+
+/// Whether it is something that a client can be asked.
+pub(super) fn is_one(name: &str) -> bool {
+    matches!(name, method::ELICIT | method::CREATE_MESSAGE | method::ROOTS_LIST)
+}
+
+/// Puts a question to the client behind a call, in a task of its own.
+pub(super) fn put(
+    channel: &Arc<Channel>,
+    request: &Request<'_>,
+    (pulse, waiting, port): (Arc<Pulse>, &Waiting, Arc<dyn ClientPort>),
+) {
+    let Some(open) = Open::begin(channel, pulse, waiting) else {
+        let text = "too many questions are open; ask again when some of them are answered";
+        return refuse(channel, request.id, &RpcError::new(code::INTERNAL_ERROR, text));
+    };
+    let (id, name) = (request.id.to_buf(), request.method.to_string());
+    let params = request.params.map(JsonBuf::from);
+    channel.tasks.spawn(async move {
+        let answer = tokio::select! {
+            answer = port.request(&name, params) => answer,
+            () = open.pulse.over() => {
+                Err(RpcError::new(code::INTERNAL_ERROR, "the call that this was asked for is over"))
+            }
+            () = open.channel.end.cancelled() => return,
+        };
+        let channel = open.channel.clone();
+        // First the time runs again, then the server goes on.
+        drop(open);
+        channel.respond(id.as_id(), answer.as_ref().map(JsonBuf::as_json));
+    });
+}
+
+/// The answer to what nobody can be asked. Nobody declined or cancelled anything, so it does not
+/// say so: a server would tell that a person did.
+pub(super) fn unasked(channel: &Arc<Channel>, request: &Request<'_>) {
+    let error = match (&*request.method, channel.table.has_clients()) {
+        (name, _) if !is_one(name) => RpcError::new(code::METHOD_NOT_FOUND, "Method not found"),
+        (_, true) => RpcError::new(
+            code::INTERNAL_ERROR,
+            "the client cannot be asked now: calls of several clients are under way, and the \
+             question does not say which of them it is for; make the call again later",
+        ),
+        (method::ROOTS_LIST, false) => RpcError::new(
+            code::INTERNAL_ERROR,
+            "there is no client outside of a call, and several share this connection; give the \
+             server its directories in its own configuration, or ask during a call",
+        ),
+        (_, false) => RpcError::new(
+            code::INTERNAL_ERROR,
+            "there is no client behind this call that could be asked",
+        ),
+    };
+    refuse(channel, request.id, &error);
+}
+
+fn refuse(channel: &Arc<Channel>, id: Id<'_>, error: &RpcError) {
+    channel.respond(id, Err(error));
+}
+
+/// An open question.
+struct Open {
+    channel: Arc<Channel>,
+    pulse: Arc<Pulse>,
+    /// The first of a call's questions lends the call's turn, the last to end takes it back.
+    turns: Option<Arc<Turns>>,
+}
+
+impl Open {
+    fn begin(channel: &Arc<Channel>, pulse: Arc<Pulse>, waiting: &Waiting) -> Option<Self> {
+        let one_more = |open: usize| (open < OF_ALL).then_some(open + 1);
+        channel.asked.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok()?;
+        let Some(before) = pulse.hold(OF_A_CALL) else {
+            channel.asked.fetch_sub(1, Ordering::AcqRel);
+            return None;
+        };
+        let turns = waiting.turns.clone();
+        if let (0, Some(turns)) = (before, &turns) {
+            turns.lend();
+        }
+        Some(Self { channel: channel.clone(), pulse, turns })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let (0, Some(turns)) = (self.pulse.release(), &self.turns) {
+            turns.reclaim();
+        }
+        self.channel.asked.fetch_sub(1, Ordering::AcqRel);
+    }
+}

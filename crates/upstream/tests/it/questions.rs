@@ -1,0 +1,106 @@
+//! Questions of servers: whose they are, how many, and that nobody else waits for their answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_core::port::Who;
+use switchboard_model::AgentId;
+use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError};
+use switchboard_wire::{Json, JsonBuf};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::kit::{Hub, Person, scripted, text};
+
+/// An agent that never answers.
+struct Silent(Who);
+
+fn silent(agent: &str) -> Caller {
+    Caller::with_port(Arc::new(Silent(Who::agent(AgentId::parse(agent).unwrap(), None))))
+}
+
+impl ClientPort for Silent {
+    fn capabilities(&self) -> Json<'_> {
+        Json::EMPTY
+    }
+
+    fn who(&self) -> Option<&Who> {
+        Some(&self.0)
+    }
+
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn one_agents_open_questions_do_not_block_a_server() {
+    for era in ["session", "stateless"] {
+        let mut spec = scripted("s", era, "");
+        spec.limits.max_in_flight = 2;
+        spec.timing.call = Duration::from_secs(2);
+        let hub = Arc::new(Hub::start([spec]).await);
+        let tasks = TaskTracker::new();
+        let asking: Vec<_> = (0..6)
+            .map(|_| {
+                let hub = hub.clone();
+                tasks.spawn(async move { hub.raw("s", "ask", "{}", &silent("cto")).await })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let others = hub.tool("s", "echo", r#"{"n":1}"#).await;
+        assert_eq!(others.as_deref(), Ok(r#"{"n":1}"#), "{era}");
+        asking.iter().for_each(|call| call.abort());
+        for call in asking {
+            assert!(call.await.unwrap_err().is_cancelled());
+        }
+        // Every turn is there again, and not one more.
+        let connection = hub.upstreams.get(&crate::kit::key("s")).unwrap();
+        let both = tokio::join!(
+            hub.tool("s", "sleep", r#"{"ms":200}"#),
+            hub.tool("s", "sleep", r#"{"ms":200}"#),
+            async {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                connection.in_flight()
+            }
+        );
+        assert_eq!((both.0.is_ok(), both.1.is_ok(), both.2), (true, true, 2), "{era}");
+        Arc::into_inner(hub).unwrap().stop().await;
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_said_to_have_cancelled_what_nobody_was_asked() {
+    let hub = Hub::start([scripted("s", "session", "")]).await;
+    // Whose question it is cannot be told while another agent's call is under way.
+    let (other, cto) = (silent("dev"), Arc::new(Person::default()));
+    let caller = Caller::with_port(cto.clone());
+    let (_, asked) = tokio::join!(hub.raw("s", "sleep", r#"{"ms":600}"#, &other), async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        hub.raw("s", "ask", "{}", &caller).await
+    });
+    assert_eq!(text(&asked.unwrap()), "error -32603");
+    assert!(cto.told.lock().unwrap().is_empty());
+    // Nor is there a list of roots where nobody has any.
+    assert_eq!(hub.tool("s", "roots", "{}").await.unwrap(), "error -32603");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_flood_of_questions_is_refused() {
+    let hub = Hub::start([scripted("s", "session", "")]).await;
+    let caller = silent("cto");
+    let flood = hub.raw("s", "pester", r#"{"count":1000}"#, &caller);
+    let refused = timeout(Duration::from_secs(30), flood).await.unwrap().unwrap();
+    assert_eq!(text(&refused), "968 refused");
+    // What was left open ended with its call.
+    for _ in 0..3 {
+        let refused = hub.raw("s", "pester", r#"{"count":33}"#, &caller).await.unwrap();
+        assert_eq!(text(&refused), "1 refused");
+    }
+    hub.stop().await;
+}
