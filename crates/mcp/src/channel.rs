@@ -154,7 +154,7 @@ impl Channel {
         let revision = hello.revision;
         self.session.greet(hello);
         self.say(self.inner.greet(&self.session, view, revision, request.id));
-        let listening = self.inner.listen_session(&self.session, view, &self.out);
+        let listening = self.inner.listen_session(&self.session, &self.out);
         *self.listening.lock().unwrap_or_else(PoisonError::into_inner) = Some(listening);
         Ok(())
     }

@@ -204,7 +204,7 @@ impl Inner {
             (last, found) => found.and(last).map(|last| last.message),
         };
         let out = session.streams(|streams| streams.own(self.limits.replay));
-        let listener = self.listen_session(&session, &way.view, &out);
+        let listener = self.listen_session(&session, &out);
         let mut first = Vec::new();
         sse::comment(&mut first, "");
         let events = Events::new(out, last, every).numbered(life, 0).first(first);

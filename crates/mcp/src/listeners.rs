@@ -198,18 +198,20 @@ impl Inner {
     pub(crate) fn listen_session(
         self: &Arc<Self>,
         session: &Arc<Session>,
-        view: &View,
         out: &Arc<Outbox>,
     ) -> Listening {
-        let listener = Listener {
+        let listener = Arc::new(Listener {
             out: out.clone(),
             door: session.door.clone(),
             principal: session.principal.clone(),
             ear: Ear::Session(session.clone()),
             acknowledged: Arc::new(AtomicBool::new(true)),
-        };
-        listener.tell(view);
-        let number = self.listeners.add(Arc::new(listener));
+        });
+        let number = self.listeners.add(listener.clone());
+        // A look once it is among those who are told: nothing is missed in between.
+        if let Some(view) = listener.view(self) {
+            listener.tell(&view);
+        }
         Listening { inner: self.clone(), number, out: out.clone(), end: None }
     }
 

@@ -101,9 +101,13 @@ pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
     lasting::listened(call, &mut wanted)?;
     let mut params = tagged(&call.id);
     params["notifications"] = wanted.clone();
-    call.notify(method::ACKNOWLEDGED, &params);
     let open = Subscription { id: call.id.clone(), wanted, outlet: Arc::clone(&call.outlet) };
-    held(&call.world.subscriptions).push(open);
+    {
+        // Under the lock: whoever has read the acknowledgement misses nothing, and hears nothing before it.
+        let mut subscriptions = held(&call.world.subscriptions);
+        call.notify(method::ACKNOWLEDGED, &params);
+        subscriptions.push(open);
+    }
     while call.cancel.pause(60_000, call.outlet.as_ref()) {}
     held(&call.world.subscriptions)
         .retain(|open| !Arc::ptr_eq(&open.outlet, &call.outlet) || open.id != call.id);
