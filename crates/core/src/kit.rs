@@ -7,7 +7,7 @@ use switchboard_model::{AgentId, CallOrigin, ServerKey, ServerName, SystemClock,
 use switchboard_wire::types::{
     Capabilities, Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry,
 };
-use switchboard_wire::{Json, JsonBuf, Limits};
+use switchboard_wire::{Json, JsonBuf, Limits, Params};
 
 use crate::port::{BoxFuture, Call, CallError, Caller, House, Servers, Who};
 use crate::registry::{Offer, View};
@@ -103,10 +103,10 @@ impl Servers for Echo {
         &'a self,
         server: &'a ServerKey,
         method: &'a str,
-        params: Option<Json<'a>>,
+        params: Option<Params<'a>>,
         _: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        let params = params.map_or_else(String::new, |params| params.as_str().to_owned());
+        let params = params.map_or_else(String::new, |params| params.json().as_str().to_owned());
         self.asked.lock().unwrap().push((server.clone(), method.to_owned(), params));
         Box::pin(std::future::ready(Ok(self.answer.clone())))
     }
@@ -144,6 +144,7 @@ pub(crate) fn call(
 ) -> Result<String, CallError> {
     let params = json(params);
     let origin = CallOrigin::Mcp;
+    let params = params.into();
     let request = Request { view, who, origin, method, params, trace: None };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let result = runtime.block_on(router.call(&request, &Caller::default()));

@@ -15,7 +15,7 @@ mod towards;
 use std::sync::Arc;
 
 use switchboard_model::{CallOrigin, Clock, SystemClock};
-use switchboard_wire::Json;
+use switchboard_wire::Params;
 
 use crate::port::{
     AllowAll, Decide, Guard, House, PassAll, Record, RecordNothing, Servers, Trace, Who,
@@ -85,7 +85,7 @@ pub struct Request<'r> {
     /// `resources/unsubscribe`, `completion/complete`, or one of `tasks/`.
     pub method: &'r str,
     /// Its params, as they came.
-    pub params: Json<'r>,
+    pub params: Params<'r>,
     /// Their trace, if they have one (`traceparent`).
     pub trace: Option<&'r str>,
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::Cancelled;
 use switchboard_wire::{Fault, IdKey, Incoming, Json, Message, Request, code, method};
 use tokio_util::sync::CancellationToken;
@@ -118,9 +117,11 @@ impl Channel {
             let text = "nothing is on offer to this caller any more";
             Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None)
         })?;
-        let meta = RequestMeta::read(request.params).map_err(|repeated| {
+        let params = request.outlined();
+        params.once().map_err(|repeated| {
             Reply::refused(Some(request.id), code::INVALID_PARAMS, &repeated.to_string(), None)
         })?;
+        let meta = params.meta();
         let stateless = meta.protocol_version.is_some() || request.method == method::DISCOVER;
         let speech = match self.eras {
             Eras::Both if stateless => {

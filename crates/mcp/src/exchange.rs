@@ -11,8 +11,8 @@ use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
 use switchboard_wire::{
-    Era, Fault, IdBuf, Incoming, Json, JsonBuf, Message, Notification, Request, Revision, code,
-    method, write,
+    Era, Fault, IdBuf, Incoming, Json, JsonBuf, Message, Notification, Params, Request, Revision,
+    code, method, write,
 };
 
 use crate::endpoint::Inner;
@@ -95,18 +95,20 @@ impl Inner {
         body: &Bytes,
         request: &Request<'_>,
     ) -> Posted {
-        let meta = match RequestMeta::read(request.params) {
-            Ok(meta) => meta,
-            Err(repeated) => return refuse(request, code::INVALID_PARAMS, &repeated.to_string()),
-        };
+        let params = request.outlined();
+        if let Err(repeated) = params.once() {
+            return refuse(request, code::INVALID_PARAMS, &repeated.to_string());
+        }
+        let meta = params.meta();
         if meta.protocol_version.is_some() || is_stateless(head) {
-            return match stateless(&head.mirror(), request, &meta) {
+            return match stateless(&head.mirror(), request, &params, &meta) {
                 Err(reply) => Posted::Reply(reply),
                 Ok((speech, subject)) => {
                     let who = Arc::new(way.door.who(&way.principal));
                     let pass = Some(Pass { principal: way.principal.clone(), turn: way.turn });
                     let asker = Asker { who, view: way.view, speech, pass, trace: trace(head) };
-                    if let Err(reply) = check_params(&asker, head, request, subject.as_deref()) {
+                    let checked = check_params(&asker, head, request, &params, subject.as_deref());
+                    if let Err(reply) = checked {
                         return Posted::Reply(reply);
                     }
                     let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
@@ -297,10 +299,11 @@ fn is_stateless(head: &Head<'_>) -> bool {
 fn stateless<'a>(
     mirror: &Mirror<'_>,
     request: &Request<'a>,
+    params: &Params<'a>,
     meta: &RequestMeta<'_>,
 ) -> Result<(Speech, Option<Cow<'a, str>>), Reply> {
     let (version, speech) = introduced(request, meta)?;
-    let checked = header::check(mirror, &request.method, &version, request.params);
+    let checked = header::check(mirror, &request.method, &version, params);
     let subject = checked.map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })?;
@@ -351,19 +354,19 @@ fn check_params(
     asker: &Asker,
     head: &Head<'_>,
     request: &Request<'_>,
+    params: &Params<'_>,
     subject: Option<&str>,
 ) -> Result<(), Reply> {
     if request.method != method::TOOLS_CALL {
         return Ok(());
     }
     let Some(tool) = subject.and_then(|name| asker.view.tool(name)) else { return Ok(()) };
-    let params = request.params.unwrap_or(Json::EMPTY);
     let wanted = tool.entry.mirrored();
     if wanted.is_empty() {
         return Ok(());
     }
     let find = |name: &str| head.all.get(name)?.to_str().ok();
-    header::check_params(wanted, params.get("arguments"), find).map_err(|mismatch| {
+    header::check_params(wanted, params.arguments(), find).map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })
 }

@@ -11,7 +11,9 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use sha2::{Digest as _, Sha256};
 use switchboard_core::port::Who;
 use switchboard_wire::types::InputRequired;
-use switchboard_wire::{Edit, Era, IdBuf, Json, JsonBuf, code, method, peek, rewrite, write};
+use switchboard_wire::{
+    Edit, Era, IdBuf, Json, JsonBuf, ParamsBuf, code, method, peek, rewrite, write,
+};
 
 use crate::auth::Principal;
 use crate::endpoint::Inner;
@@ -106,22 +108,25 @@ impl Inner {
         asker: Asker,
         id: IdBuf,
         method: &'static str,
-        params: JsonBuf,
-        start: impl FnOnce(&Asker, JsonBuf) -> Running,
+        params: ParamsBuf,
+        start: impl FnOnce(&Asker, ParamsBuf) -> Running,
     ) -> Begun {
+        let whole = params.buf().clone();
         let state = match asker.era() {
-            Era::Stateless if asks_back(method) => peek::request_state(params.as_json()),
+            Era::Stateless if asks_back(method) => params.as_params().request_state(),
             _ => None,
         };
-        let Some(state) = state.filter(|state| !state.is_null()) else {
-            let running = start(&asker, params.clone());
-            return Begun::Call(Task::new(self.clone(), asker, id, method, params, running));
+        let state = state.filter(|state| !state.is_null()).map(|state| whole.part(state));
+        let Some(state) = state else {
+            let running = start(&asker, params);
+            return Begun::Call(Task::new(self.clone(), asker, id, method, whole, running));
         };
+        let params = whole;
         let refuse = |text: &str| {
             let reply = Reply::refused(Some(id.as_id()), code::INVALID_PARAMS, text, None);
             Begun::Reply(reply.with_status(200))
         };
-        match self.open_state(&asker.who, method, params.as_json(), state) {
+        match self.open_state(&asker.who, method, params.as_json(), state.as_json()) {
             None => refuse(
                 "the requestState is not one that was given to you for this request, or it is too old; make the request again without it",
             ),
@@ -130,7 +135,7 @@ impl Inner {
                 let Ok(sent) = rewrite::edited(params.as_json(), &inner) else {
                     return refuse("`requestState` is there twice");
                 };
-                let running = start(&asker, sent);
+                let running = start(&asker, sent.into());
                 Begun::Call(Task::new(self.clone(), asker, id, method, params, running))
             }
             Some(State::Parked(number)) => match self.parked.take(number, &asker.who) {

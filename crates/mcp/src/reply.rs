@@ -7,6 +7,7 @@ use bytes::Bytes;
 use switchboard_core::port::{CallError, Delivery, Thing};
 use switchboard_core::registry::ListPage;
 use switchboard_wire::code::{self, Raised};
+use switchboard_wire::output::Giver;
 use switchboard_wire::{
     Edit, Era, Id, Json, JsonBuf, Revision, meta, method, output, rewrite, write,
 };
@@ -89,6 +90,7 @@ pub(crate) struct Scribe {
     pub(crate) info: JsonBuf,
     /// What a list of the stateless era ends with.
     list_end: Box<[u8]>,
+    giver: Giver,
     complete: JsonBuf,
     private: JsonBuf,
     zero: JsonBuf,
@@ -108,6 +110,7 @@ impl Scribe {
         };
         Self {
             list_end: list_end(&info, ttl_ms),
+            giver: Giver::new(info.clone()),
             complete: part("x", |x| x.text("x", "complete")),
             private: part("x", |x| x.text("x", "private")),
             zero: part("x", |x| x.integer("x", 0)),
@@ -168,19 +171,20 @@ impl Scribe {
             write::result(&mut out, id, result);
             return Reply::ok(out);
         }
-        let info = [Edit::set(meta::SERVER_INFO, self.info.as_json())];
-        let common = [
-            Edit::default("resultType", self.complete.as_json()),
-            Edit::inside(meta::META, &info),
-            Edit::default("ttlMs", self.zero.as_json()),
-            Edit::set("cacheScope", self.private.as_json()),
-        ];
-        let edits = if method == method::RESOURCES_READ && is_complete(result) {
-            &common[..]
-        } else {
-            &common[..2]
-        };
-        match write::result_with(&mut out, id, |out| rewrite::edit(out, result, edits)) {
+        let written = write::result_with(&mut out, id, |out| {
+            if method != method::RESOURCES_READ || !is_complete(result) {
+                return self.giver.give(out, result);
+            }
+            let info = [Edit::set(meta::SERVER_INFO, self.info.as_json())];
+            let edits = [
+                Edit::default("resultType", self.complete.as_json()),
+                Edit::inside(meta::META, &info),
+                Edit::default("ttlMs", self.zero.as_json()),
+                Edit::set("cacheScope", self.private.as_json()),
+            ];
+            rewrite::edit(out, result, &edits)
+        });
+        match written {
             Ok(()) => Reply::ok(out),
             Err(repeated) => {
                 let text = format!("the server's result cannot be passed on: {repeated}");

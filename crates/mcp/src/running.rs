@@ -10,7 +10,7 @@ use std::time::Duration;
 use switchboard_core::port::{CallError, Caller, Inputs, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
-use switchboard_wire::{Era, IdBuf, Json, JsonBuf, peek};
+use switchboard_wire::{Era, IdBuf, Json, JsonBuf, ParamsBuf, peek};
 use tokio::time::{Sleep, sleep};
 
 use crate::endpoint::Inner;
@@ -63,7 +63,7 @@ impl Running {
         inner: &Inner,
         asker: &Asker,
         method: &'static str,
-        params: JsonBuf,
+        params: ParamsBuf,
         out: Arc<Outbox>,
     ) -> Self {
         let asking = match asker.era() {
@@ -73,10 +73,10 @@ impl Running {
         };
         let speech = asker.speech.clone();
         let given = match (asker.era(), asking) {
-            (Era::Stateless, Asking::Allowed) => peek::input_responses(params.as_json()),
+            (Era::Stateless, Asking::Allowed) => params.as_params().input_responses(),
             _ => None,
         };
-        let given = given.map(|given| params.part(given));
+        let given = given.map(|given| params.buf().part(given));
         let port = Port::new(out, speech, asker.who.clone(), asking, inner.limits.input);
         let port = Arc::new(port.given(given));
         let inputs = match asker.era() {
@@ -87,13 +87,14 @@ impl Running {
         let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
         let around = asker.trace.clone();
         let future = Box::pin(async move {
-            let trace = peek::trace(params.as_json());
+            let params = params.as_params();
+            let trace = params.trace();
             let request = Request {
                 view: &view,
                 who: &who,
                 origin: CallOrigin::Mcp,
                 method,
-                params: params.as_json(),
+                params,
                 trace: trace.as_deref().or(around.as_deref()),
             };
             router.call(&request, &caller).await

@@ -10,7 +10,8 @@ use switchboard_wire::method::{Form, Sender};
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Capabilities, Filter};
 use switchboard_wire::{
-    Edit, Era, Id, Json, JsonBuf, Request, Revision, code, meta, method, output, peek, rewrite,
+    Edit, Era, Id, Json, JsonBuf, ParamsBuf, Request, Revision, code, meta, method, output, peek,
+    rewrite,
 };
 
 use crate::auth::Principal;
@@ -90,7 +91,7 @@ impl Inner {
             method::SUBSCRIBE | method::UNSUBSCRIBE => {
                 self.subscribe(asker, id.to_buf(), method, JsonBuf::within(body, params))
             }
-            _ => self.call(asker, id, method, JsonBuf::within(body, params), out),
+            _ => self.call(asker, id, method, request.outlined().within(body), out),
         }
     }
 
@@ -161,7 +162,7 @@ impl Inner {
         asker: Asker,
         id: Id<'_>,
         method: &'static str,
-        params: JsonBuf,
+        params: ParamsBuf,
         out: Arc<Outbox>,
     ) -> Work {
         let start = |asker: &Asker, params| {
@@ -207,11 +208,12 @@ pub(crate) fn unknown(id: Id<'_>, era: Era) -> Reply {
 }
 
 /// A session's level of logging, for servers that are told with every request.
-fn with_level(asker: &Asker, params: JsonBuf) -> JsonBuf {
+fn with_level(asker: &Asker, params: ParamsBuf) -> ParamsBuf {
     let Speech::Session(session) = &asker.speech else { return params };
     let Some(level) = session.level() else { return params };
     let inside = [Edit::text(meta::LOG_LEVEL, level.as_str())];
-    rewrite::edited(params.as_json(), &[Edit::inside(meta::META, &inside)]).unwrap_or(params)
+    let edits = [Edit::inside(meta::META, &inside)];
+    rewrite::edited(params.buf().as_json(), &edits).map_or(params, ParamsBuf::from)
 }
 
 const fn list_key(kind: Kind) -> &'static str {

@@ -328,7 +328,7 @@ impl Inner {
             who,
             origin: CallOrigin::Mcp,
             method,
-            params: params.as_json(),
+            params: params.as_json().into(),
             trace: None,
         };
         self.router.call(&request, &Caller::default()).await.map(drop)

@@ -85,11 +85,17 @@ impl Db {
 
     /// A transaction that sees one state of everything and writes nothing.
     pub(crate) async fn read(&self) -> Result<Tx> {
-        const STILL: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-        Ok(match self {
-            Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres(pool) => Tx::Postgres(pool.begin_with(STILL).await?),
-        })
+        const STILL: &str = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        match self {
+            Self::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
+            Self::Postgres(pool) => {
+                // Not with its `BEGIN`: whoever is given up during that leaves the connection in the transaction, and
+                // the next one to write would find that it may only read.
+                let mut tx = Tx::Postgres(pool.begin().await?);
+                tx.script(STILL).await?;
+                Ok(tx)
+            }
+        }
     }
 
     /// Waits until every connection is closed.

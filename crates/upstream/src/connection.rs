@@ -14,7 +14,7 @@ use arc_swap::ArcSwap;
 use switchboard_core::port::{CallError, Caller, Inputs};
 use switchboard_model::{Limits, ServerKey, Timing};
 use switchboard_wire::types::InputRequired;
-use switchboard_wire::{Era, Json, JsonBuf, method, peek};
+use switchboard_wire::{Era, Json, JsonBuf, Params, ParamsBuf, method, peek};
 use tokio::time::{Instant, timeout};
 
 use crate::catalog::Catalog;
@@ -95,6 +95,17 @@ impl Connection {
         params: Option<Json<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
+        self.request(method, params.map(Params::from), caller).await
+    }
+
+    /// The same, with params whose members are known.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: Option<Params<'_>>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let params = params.unwrap_or(Json::EMPTY.into());
         let settings = self.settings.load_full();
         let limit = settings.limits.max_in_flight;
         let turn = match self.turns.try_take() {
@@ -111,23 +122,23 @@ impl Connection {
             self.want(level, port);
         }
         let patience = Patience { quiet: settings.timing.call, total: settings.timing.call_total };
-        let mut again: Option<JsonBuf> = None;
+        let mut again: Option<ParamsBuf> = None;
         for _ in 0..ROUNDS {
-            let sent = again.as_ref().map(JsonBuf::as_json).or(params);
-            let result = self.once(method, sent, caller, patience).await;
-            let result = result.map_err(|error| failure::told(&self.peer, method, sent, error))?;
+            let sent = again.as_ref().map_or(params, ParamsBuf::as_params);
+            let result = self.once(method, &sent, caller, patience).await;
+            let result = result.map_err(|error| failure::told(&self.peer, method, &sent, error))?;
             let answered = match (&caller.port, caller.inputs) {
                 (Some(port), Inputs::Ask) if peek::wants_input(result.as_json()) => {
                     let asked = InputRequired::read(result.as_json());
                     let _lent = self.turns.lent();
-                    compose::answers(&**port, sent.unwrap_or(Json::EMPTY), &asked).await?
+                    compose::answers(&**port, sent.json(), &asked).await?
                 }
                 _ => {
                     self.served.fetch_add(1, Ordering::Relaxed);
                     return Ok(result);
                 }
             };
-            again = Some(answered);
+            again = Some(answered.into());
         }
         Err(CallError::Malformed(format!("it asked back {ROUNDS} times")))
     }
@@ -135,18 +146,18 @@ impl Connection {
     async fn once(
         &self,
         name: &str,
-        params: Option<Json<'_>>,
+        params: &Params<'_>,
         caller: &Caller,
         patience: Patience,
     ) -> Result<JsonBuf, CallError> {
-        let token = params.and_then(peek::progress_token).map(JsonBuf::from);
+        let token = params.progress_token().map(JsonBuf::from);
         let wanted = compose::Wanted {
             peer: &self.peer,
             capabilities: caller.port.as_deref().map_or(Json::EMPTY, |port| port.capabilities()),
             // Without a token no progress comes, and without progress a long call would die.
             progress: token.is_some() || name == method::TOOLS_CALL,
         };
-        let headers = self.headers(name, params);
+        let headers = self.headers(name, Some(params));
         let turns = Some(self.turns.clone());
         let waiting = Waiting { port: caller.port.clone(), token, turns, ..Waiting::default() };
         let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
@@ -159,13 +170,12 @@ impl Connection {
         result
     }
 
-    fn headers(&self, name: &str, params: Option<Json<'_>>) -> Headers {
+    fn headers(&self, name: &str, params: Option<&Params<'_>>) -> Headers {
         match (self.peer.era(), self.channel.link()) {
             (Era::Stateless, Link::Http(_)) => {
                 let member = method::subject(name);
-                // Nobody gets here with two of them.
                 let subject =
-                    params.zip(member).and_then(|(of, member)| of.first(member)?.string());
+                    params.zip(member).and_then(|(of, member)| of.subject(member)?.string());
                 let catalog = self.catalog.load();
                 let mirrored = match (name, subject.as_deref()) {
                     (method::TOOLS_CALL, Some(tool)) => catalog.mirrored(tool),
@@ -174,7 +184,7 @@ impl Connection {
                 let headers = Headers::mirror(self.peer.revision, name, subject.as_deref());
                 match params {
                     Some(params) if !mirrored.is_empty() => {
-                        headers.with_arguments(params, mirrored)
+                        headers.with_arguments(params.arguments(), mirrored)
                     }
                     _ => headers,
                 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use reqwest::header::{HeaderName, HeaderValue};
 use switchboard_core::port::{CallError, Delivery};
-use switchboard_wire::types::CallParams;
 use switchboard_wire::{Era, Json, JsonBuf, Revision, header};
 use tokio::sync::mpsc;
 
@@ -132,12 +131,10 @@ impl Headers {
     /// And the arguments that the tool wants mirrored.
     pub(crate) fn with_arguments(
         mut self,
-        params: Json<'_>,
+        arguments: Option<Json<'_>>,
         mirrored: &[header::ParamHeader],
     ) -> Self {
-        let Ok(CallParams { arguments: Some(arguments), .. }) = CallParams::read(params) else {
-            return self;
-        };
+        let Some(arguments) = arguments else { return self };
         for wanted in mirrored {
             if let Some(value) = wanted.value(arguments)
                 && let Ok(name) = HeaderName::from_bytes(wanted.header.as_bytes())

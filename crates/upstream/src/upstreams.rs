@@ -10,7 +10,7 @@ use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, RpcError, S
 use switchboard_model::{
     Desired, Event, EventKind, LogLine, Outcome, ServerKey, ServerSpec, ServerState,
 };
-use switchboard_wire::{Era, Json, JsonBuf, code, method, peek};
+use switchboard_wire::{Era, Json, JsonBuf, Params, code, method, peek};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -208,15 +208,26 @@ impl Upstreams {
         params: Option<Json<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
+        self.request(key, name, params.map(Params::from), caller).await
+    }
+
+    async fn request(
+        &self,
+        key: &ServerKey,
+        name: &str,
+        params: Option<Params<'_>>,
+        caller: &Caller,
+    ) -> Result<JsonBuf, CallError> {
+        let json = || params.map(|params| params.json());
         if matches!(name, method::SUBSCRIBE | method::UNSUBSCRIBE) {
-            return self.watch(key, name, params, caller).await;
+            return self.watch(key, name, json(), caller).await;
         }
         if name == method::LISTEN {
-            return self.connected(key).await?.listen(params, caller).await;
+            return self.connected(key).await?.listen(json(), caller).await;
         }
         let tool = match name {
             method::TOOLS_CALL if self.0.bus.hears_calls() => {
-                params.and_then(|params| params.get("name")?.string())
+                params.and_then(|params| params.subject("name")?.string())
             }
             _ => None,
         };
@@ -262,11 +273,11 @@ impl Upstreams {
         &self,
         key: &ServerKey,
         name: &str,
-        params: Option<Json<'_>>,
+        params: Option<Params<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
         let connection = self.connected(key).await?;
-        connection.call(name, params, caller).await
+        connection.request(name, params, caller).await
     }
 
     fn find(&self, key: &ServerKey) -> Option<Arc<Server>> {
@@ -293,10 +304,10 @@ impl Servers for Upstreams {
         &'a self,
         server: &'a ServerKey,
         method: &'a str,
-        params: Option<Json<'a>>,
+        params: Option<Params<'a>>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        Box::pin(self.call(server, method, params, caller))
+        Box::pin(self.request(server, method, params, caller))
     }
 }
 

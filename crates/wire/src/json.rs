@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::fault::Fault;
 use crate::limits::Limits;
 
-pub(crate) use check::Checker;
+pub(crate) use check::{Checker, Pass, Step};
 pub use members::{Elements, Key, Member, Members};
 pub(crate) use text::push_string;
 

@@ -11,6 +11,7 @@ use crate::fault::{Fault, Refusal};
 use crate::id::Id;
 use crate::json::{Checker, Json};
 use crate::limits::Limits;
+use crate::outline::{Outline, Params};
 
 /// One message, borrowed from the bytes it came in. Members of the envelope that JSON-RPC does not
 /// know are passed over.
@@ -35,6 +36,15 @@ pub struct Request<'a> {
     pub method: Cow<'a, str>,
     /// An object, if there is one.
     pub params: Option<Json<'a>>,
+    /// Where its members are.
+    pub(crate) outline: Outline,
+}
+
+impl<'a> Request<'a> {
+    /// The params, `{}` if there are none, with where their members are.
+    pub fn outlined(&self) -> Params<'a> {
+        Params::found(self.params.unwrap_or(Json::EMPTY), self.outline)
+    }
 }
 
 /// A message that is not answered.
@@ -78,6 +88,10 @@ pub struct ErrorObject<'a> {
 }
 
 /// What one HTTP body or one line can hold.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly always it is one, which is read where it is made"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming<'a> {
     /// One message.

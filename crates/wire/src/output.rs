@@ -5,6 +5,7 @@ mod aim;
 mod begun;
 mod below;
 mod failure;
+mod introduced;
 mod list;
 mod splice;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub use aim::{Aim, Aimed, aim};
 pub use begun::{TASK_ID, begun};
 pub use below::below;
 pub use failure::{failed_at, failed_uri, not_found};
+pub use introduced::Giver;
 pub use list::{List, listed};
 pub use text::{
     Size, cut, error_result, failed, full_result, full_text, measure, read_result, reading_tool,

@@ -2,7 +2,7 @@
 //! who asks.
 
 use switchboard_model::ServerKey;
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::{Json, JsonBuf, Params};
 
 use super::call::Call;
 use super::caller::{BoxFuture, Caller};
@@ -16,7 +16,7 @@ pub trait Servers: Send + Sync {
         &'a self,
         server: &'a ServerKey,
         method: &'a str,
-        params: Option<Json<'a>>,
+        params: Option<Params<'a>>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>>;
 }

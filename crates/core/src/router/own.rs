@@ -84,8 +84,8 @@ fn own<'c>(request: &Request<'c>, subject: &'c str) -> Call<'c> {
         subject,
         published: subject,
         tool: offer.tools.iter().find(|tool| tool.name == subject),
-        params: request.params,
-        arguments: request.params.get("arguments"),
+        params: request.params.json(),
+        arguments: request.params.arguments(),
         trace: request.trace,
     }
 }

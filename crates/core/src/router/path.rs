@@ -1,7 +1,7 @@
 //! The path itself, and what each of its steps does with a port's answer.
 
 use switchboard_model::Decision;
-use switchboard_wire::{Json, JsonBuf, output};
+use switchboard_wire::{JsonBuf, Params, output};
 
 use super::record::Recording;
 use super::resolve::Way;
@@ -21,7 +21,8 @@ impl Router {
         };
         let call = target.call(request);
         let mut recording = Recording::begin(&self.0.ports, call);
-        let result = self.run(&call, (request.view, target.part), caller, &mut recording).await;
+        let (to, params) = ((request.view, target.part), target.params(request));
+        let result = self.run(&call, to, params, caller, &mut recording).await;
         recording.end(&result);
         let result = result.map_err(|error| target.failed(request.method, error))?;
         Ok(self.towards(request.view, request.who, target.part, request.method, result))
@@ -32,6 +33,7 @@ impl Router {
         &self,
         call: &Call<'_>,
         to: (&View, &Part),
+        params: Params<'_>,
         caller: &Caller,
         recording: &mut Recording<'_>,
     ) -> Result<JsonBuf, CallError> {
@@ -39,9 +41,9 @@ impl Router {
         recording.decided(&verdict);
         self.approve(call, &verdict, caller).await?;
         let changed = self.guard_request(call)?;
-        let params = changed.as_ref().map_or(call.params, JsonBuf::as_json);
-        let traced = recording.span().and_then(|span| output::below(params, span));
-        let params = traced.as_ref().map_or(params, JsonBuf::as_json);
+        let params = changed.as_ref().map_or(params, |changed| changed.as_json().into());
+        let traced = recording.span().and_then(|span| output::below(params.json(), span));
+        let params = traced.as_ref().map_or(params, |traced| traced.as_json().into());
         let result = self.send(call, to, params, caller).await?;
         recording.received(&result);
         let result = self.guard_result(call, result)?;
@@ -96,7 +98,7 @@ impl Router {
         &self,
         call: &Call<'_>,
         (view, part): (&View, &Part),
-        params: Json<'_>,
+        params: Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
         let ports = &self.0.ports;
@@ -104,7 +106,7 @@ impl Router {
             (Home::Outside, _) => {
                 ports.servers.call(&part.key, call.method, Some(params), caller).await
             }
-            (Home::Hub, Some(hub)) => hub.call(call, view, params).await,
+            (Home::Hub, Some(hub)) => hub.call(call, view, params.json()).await,
             (Home::Hub, None) => Err(CallError::Unknown),
         }
     }

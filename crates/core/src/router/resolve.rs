@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use switchboard_wire::output::{self, Aim};
 use switchboard_wire::types::ToolEntry;
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::{Json, Params, ParamsBuf};
 
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
@@ -14,6 +14,10 @@ use crate::registry::{Home, Part};
 use crate::results;
 
 /// Where a request leads.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly always to a server, and it stays where it is made"
+)]
 pub(super) enum Way<'r> {
     /// To a server.
     Server(Target<'r>),
@@ -37,10 +41,15 @@ pub(super) struct Target<'r> {
     tool: Option<&'r ToolEntry>,
     arguments: Option<Json<'r>>,
     /// `None` if the params can stay as they are.
-    params: Option<JsonBuf>,
+    params: Option<ParamsBuf>,
 }
 
 impl<'r> Target<'r> {
+    /// The params in the server's words.
+    pub(super) fn params<'c>(&'c self, request: &Request<'c>) -> Params<'c> {
+        self.params.as_ref().map_or(request.params, ParamsBuf::as_params)
+    }
+
     /// The call as the ports see it.
     pub(super) fn call<'c>(&'c self, request: &Request<'c>) -> Call<'c> {
         Call {
@@ -52,7 +61,7 @@ impl<'r> Target<'r> {
             subject: &self.subject,
             published: &self.published,
             tool: self.tool,
-            params: self.params.as_ref().map_or(request.params, JsonBuf::as_json),
+            params: self.params(request).json(),
             arguments: self.arguments,
             trace: request.trace,
         }

@@ -47,7 +47,7 @@ impl Router {
         params: Json<'a>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        self.0.ports.servers.call(server, method::LISTEN, Some(params), caller)
+        self.0.ports.servers.call(server, method::LISTEN, Some(params.into()), caller)
     }
 
     /// What a server tells of a task, as a caller who was given the id `sealed` may read it.

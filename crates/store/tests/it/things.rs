@@ -1,6 +1,9 @@
 //! The smaller groups: definitions, cache, verdicts, approvals, rules, settings, snapshots, leases,
 //! events, requests that must not be done twice.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
@@ -21,6 +24,7 @@ suite! {
     settings_are_kept_and_secret_ones_sealed,
     how_much_is_kept_is_changed_by_one_at_a_time,
     the_last_snapshot_is_kept,
+    a_reader_that_goes_away_leaves_nothing_behind,
     a_lease_has_one_holder_and_an_end,
     events_are_numbered_and_resumed,
     a_request_is_done_once,
@@ -215,6 +219,28 @@ async fn the_last_snapshot_is_kept(world: World) {
     assert_eq!(before.servers, [entry("a")]);
     let last = store.snapshots().last().await.unwrap().unwrap();
     assert_eq!((last.servers.len(), last.taken_at), (2, world.clock.now()));
+    store.close().await.unwrap();
+}
+
+/// Whoever hangs up drops what was being read for them, at any moment; the next one writes on that connection.
+async fn a_reader_that_goes_away_leaves_nothing_behind(world: World) {
+    let store = world.open().await;
+    for steps in (0..4_000).step_by(20) {
+        {
+            let filter = Filter::default();
+            let mut reading = pin!(store.audit().page(&filter, None, 1));
+            for _ in 0..steps {
+                let looked = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context)));
+                if looked.await.is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+        let name = format!("after {steps}");
+        let entry = SnapshotEntry { name, kind: "external".to_owned() };
+        store.snapshots().save(&[entry]).await.unwrap();
+    }
     store.close().await.unwrap();
 }
 

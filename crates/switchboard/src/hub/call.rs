@@ -4,7 +4,7 @@ use switchboard_core::Request;
 use switchboard_core::port::{CallError, Caller, RpcError, Who};
 use switchboard_model::{AgentId, CallOrigin, ServerKey};
 use switchboard_wire::types::Annotations;
-use switchboard_wire::{Json, JsonBuf, Limits, code, method, write};
+use switchboard_wire::{JsonBuf, Limits, code, method, write};
 
 use super::Hub;
 
@@ -99,7 +99,7 @@ impl Hub {
             params.text("name", name);
             params.raw("arguments", arguments.as_json());
         });
-        let params: Json<'_> = params.as_json();
+        let params = params.as_json().into();
         let method = method::TOOLS_CALL;
         let request = Request { view: &view, who, origin, method, params, trace: None };
         self.0.router.call(&request, caller).await

@@ -258,5 +258,6 @@ pub fn headers(data: &[u8]) {
         assert_eq!(header::decode(&header::encode(&decoded)), Ok(decoded.clone()));
     }
     let mirror = header::Mirror { version: Some(&text), method: Some(&text), name: Some(&text) };
-    let _ = header::check(&mirror, &text, &text, Json::parse(data, &LIMITS).ok());
+    let params = Json::parse(data, &LIMITS).unwrap_or(Json::EMPTY);
+    let _ = header::check(&mirror, &text, &text, &params.into());
 }

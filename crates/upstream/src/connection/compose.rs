@@ -2,8 +2,9 @@
 //! and the answers to what the server asked back. Everything else stays byte for byte.
 
 use switchboard_core::port::{CallError, ClientPort, RpcError};
+use switchboard_wire::outline::{About, Stamp};
 use switchboard_wire::types::InputRequired;
-use switchboard_wire::{Edit, Era, Json, JsonBuf, code, meta, method, rewrite, write};
+use switchboard_wire::{Edit, Era, Json, JsonBuf, Params, code, method, rewrite, write};
 
 use crate::peer::Peer;
 
@@ -19,42 +20,19 @@ impl Wanted<'_> {
     pub(super) fn write(
         &self,
         out: &mut Vec<u8>,
-        params: Option<Json<'_>>,
+        params: &Params<'_>,
         id: u64,
     ) -> Result<(), CallError> {
-        let params = params.unwrap_or(Json::EMPTY);
-        let progress = match self.progress {
-            true => Edit::number(meta::PROGRESS_TOKEN, id),
-            false => Edit::remove(meta::PROGRESS_TOKEN),
+        let about = match self.peer.era() {
+            Era::Session => None,
+            Era::Stateless => Some(About {
+                version: self.peer.revision.as_str(),
+                capabilities: self.capabilities,
+                info: self.peer.client.as_json(),
+            }),
         };
-        match self.peer.era() {
-            Era::Session => {
-                let inside = [
-                    progress,
-                    Edit::remove(meta::PROTOCOL_VERSION),
-                    Edit::remove(meta::CLIENT_CAPABILITIES),
-                    Edit::remove(meta::CLIENT_INFO),
-                    Edit::remove(meta::LOG_LEVEL),
-                ];
-                // What its era does not have, it may take for a mistake.
-                let edits = [
-                    Edit::inside(meta::META, &inside),
-                    Edit::remove("inputResponses"),
-                    Edit::remove("requestState"),
-                ];
-                rewrite::edit(out, params, &edits)?;
-            }
-            Era::Stateless => {
-                let inside = [
-                    progress,
-                    Edit::text(meta::PROTOCOL_VERSION, self.peer.revision.as_str()),
-                    Edit::set(meta::CLIENT_CAPABILITIES, self.capabilities),
-                    Edit::default(meta::CLIENT_INFO, self.peer.client.as_json()),
-                ];
-                rewrite::edit(out, params, &[Edit::inside(meta::META, &inside)])?;
-            }
-        }
-        Ok(())
+        let progress = self.progress.then_some(id);
+        Ok(params.stamped(out, &Stamp { progress, about })?)
     }
 }
 

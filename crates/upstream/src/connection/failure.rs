@@ -1,25 +1,20 @@
 //! A server's error where the eras say the same thing by different codes. Never invents one.
 
 use switchboard_core::port::{CallError, RpcError};
-use switchboard_wire::{Era, Json, code, method, output};
+use switchboard_wire::{Era, Json, Params, code, method, output};
 
 use crate::peer::Peer;
 
 /// The error as everybody here understands it. That a resource does not exist has a code of its own
 /// in the session era; the stateless era says it with the code of wrong params, so that only one
 /// which names the very resource that was asked for is surely that.
-pub(super) fn told(
-    peer: &Peer,
-    name: &str,
-    params: Option<Json<'_>>,
-    error: CallError,
-) -> CallError {
+pub(super) fn told(peer: &Peer, name: &str, params: &Params<'_>, error: CallError) -> CallError {
     let CallError::Rpc(error) = error else { return error };
     let is_read = name == method::RESOURCES_READ && peer.era() == Era::Stateless;
     if !is_read || error.code != code::INVALID_PARAMS {
         return error.into();
     }
-    let asked = params.and_then(|params| params.get("uri")?.string());
+    let asked = params.subject("uri").and_then(Json::string);
     let named = output::failed_uri(error.raw.as_json());
     let not_found = match asked.is_some() && asked == named {
         true => output::not_found(error.raw.as_json()),

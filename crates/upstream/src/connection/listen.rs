@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use switchboard_core::port::{CallError, Caller, RpcError};
-use switchboard_wire::{Era, Json, JsonBuf, code, method};
+use switchboard_wire::{Era, Json, JsonBuf, Params, code, method};
 
 use super::{Connection, compose};
 use crate::channel::{Outgoing, Waiting};
@@ -31,9 +31,10 @@ impl Connection {
             capabilities: caller.port.as_deref().map_or(Json::EMPTY, |port| port.capabilities()),
             progress: false,
         };
-        let headers = self.headers(method::LISTEN, params);
+        let params = Params::from(params.unwrap_or(Json::EMPTY));
+        let headers = self.headers(method::LISTEN, Some(&params));
         let waiting = Waiting { listener: caller.port.clone(), ..Waiting::default() };
-        let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
+        let params = |out: &mut Vec<u8>, id| wanted.write(out, &params, id);
         let patience = Patience::of(ENDLESS);
         let outgoing = Outgoing { method: method::LISTEN, params, headers, patience, waiting };
         self.channel.request(outgoing).await

@@ -7,6 +7,7 @@ use crate::code;
 use crate::header::decode;
 use crate::json::Json;
 use crate::method::subject;
+use crate::outline::Params;
 
 /// The headers that mirror a request, as they came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,13 +54,13 @@ pub fn check<'a>(
     mirror: &Mirror<'_>,
     method: &str,
     version: &str,
-    params: Option<Json<'a>>,
+    params: &Params<'a>,
 ) -> Result<Option<Cow<'a, str>>, Mismatch> {
     same("MCP-Protocol-Version", mirror.version, version)?;
     same("Mcp-Method", mirror.method, method)?;
     let Some(member) = subject(method) else { return Ok(None) };
     // A request without its subject is refused for that, with a better message; so is one with two.
-    let Some(subject) = params.and_then(|params| params.first(member)?.string()) else {
+    let Some(subject) = params.subject(member).and_then(Json::string) else {
         return Ok(None);
     };
     let Some(sent) = mirror.name else { return Err(Mismatch::Missing("Mcp-Name".into())) };

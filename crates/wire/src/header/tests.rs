@@ -91,7 +91,7 @@ fn mirrors() {
     ];
     for &([version, method, name], (body_method, params), expected) in cases {
         let mirror = Mirror { version, method, name };
-        let got = check(&mirror, body_method, "2026-07-28", Some(json(params)));
+        let got = check(&mirror, body_method, "2026-07-28", &json(params).into());
         assert!(got.as_ref().err().is_none_or(|mismatch| mismatch.code() == -32020));
         let got = got.err().map_or(String::new(), |mismatch| mismatch.to_string());
         assert_eq!(got.strip_prefix("Header mismatch: ").unwrap_or(&got), expected);

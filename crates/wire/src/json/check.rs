@@ -11,7 +11,13 @@ use crate::limits::Limits;
 const DEEPEST: usize = 128;
 
 /// The position behind what was checked, or that of the byte which is wrong.
-type Step = Result<usize, usize>;
+pub(crate) type Step = Result<usize, usize>;
+
+/// What passes the values of an object's members.
+pub(crate) trait Pass<'a> {
+    /// Passes the value that begins at `at`.
+    fn member(&mut self, checker: &mut Checker<'a>, key: Key<'a>, at: usize) -> Step;
+}
 
 /// A position in bytes that are being checked.
 pub(crate) struct Checker<'a> {
@@ -54,10 +60,30 @@ impl<'a> Checker<'a> {
         Ok(Json::trusted(&self.bytes[start..self.at]))
     }
 
-    /// Passes one object and shows each of its members to `see`.
-    pub(crate) fn object(&mut self, see: impl FnMut(Key<'a>, Json<'a>)) -> Result<(), Fault> {
-        self.at = self.pass_object(see).map_err(|at| self.fault(at))?;
+    /// Passes one object, the values of its members by `pass`.
+    pub(crate) fn object(&mut self, pass: &mut impl Pass<'a>) -> Result<(), Fault> {
+        self.at = self.pass_object(self.at, pass).map_err(|at| self.fault(at))?;
         Ok(())
+    }
+
+    /// Whether an object begins at `at`.
+    pub(crate) fn is_object(&self, at: usize) -> bool {
+        self.bytes.get(at) == Some(&b'{')
+    }
+
+    /// The bytes from `at` on.
+    pub(crate) fn rest(&self, at: usize) -> &'a [u8] {
+        self.bytes.get(at..).unwrap_or_default()
+    }
+
+    /// What was passed.
+    pub(crate) fn passed(&self, from: usize, to: usize) -> Json<'a> {
+        Json::trusted(&self.bytes[from..to])
+    }
+
+    /// How many levels there may still be.
+    pub(crate) fn room(&self) -> usize {
+        self.max_depth - self.depth
     }
 
     /// Passes the `[` of an array, or what stands between two of its elements; `false` at its end.
@@ -77,9 +103,10 @@ impl<'a> Checker<'a> {
         Ok(true)
     }
 
-    fn pass_object(&mut self, mut see: impl FnMut(Key<'a>, Json<'a>)) -> Step {
+    /// Passes the object at `at`.
+    pub(crate) fn pass_object(&mut self, at: usize, pass: &mut impl Pass<'a>) -> Step {
         let bytes = self.bytes;
-        let open = expect(bytes, self.at, b'{')?;
+        let open = expect(bytes, at, b'{')?;
         let mut at = space(bytes, self.enter(open)?);
         if bytes.get(at) == Some(&b'}') {
             self.depth -= 1;
@@ -90,9 +117,7 @@ impl<'a> Checker<'a> {
             let close = pass_string(bytes, expect(bytes, at, b'"')?)?;
             let key = Key::trusted(&bytes[start..close - 1]);
             let value_at = pass_colon(bytes, close)?;
-            at = self.pass_value(value_at)?;
-            see(key, Json::trusted(&bytes[value_at..at]));
-            at = space(bytes, at);
+            at = space(bytes, pass.member(self, key, value_at)?);
             if bytes.get(at) == Some(&b'}') {
                 self.depth -= 1;
                 return Ok(at + 1);
@@ -101,7 +126,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn pass_value(&mut self, at: usize) -> Step {
+    /// Passes the value at `at`.
+    pub(crate) fn pass_value(&mut self, at: usize) -> Step {
         match self.bytes.get(at) {
             Some(b'{' | b'[') => self.pass_container(at),
             _ => pass_scalar(self.bytes, at),

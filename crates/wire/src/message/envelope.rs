@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use super::{ErrorObject, Failure, Message, Notification, Request, Response};
 use crate::fault::{Fault, Refusal};
 use crate::id::Id;
-use crate::json::{Checker, Json, Key};
+use crate::json::{Checker, Json, Key, Pass, Step};
+use crate::outline::{Finder, Outline};
 
 /// Reads the value at hand. The outer error is malformed JSON, which spoils all that follows; the
 /// inner one is JSON that is no message.
@@ -18,7 +19,7 @@ pub(super) fn read<'a>(
         return Ok(Err(Fault::NotMessage("it is not an object").into()));
     }
     let mut envelope = Envelope::default();
-    checker.object(|key, value| envelope.take(key, value))?;
+    checker.object(&mut envelope)?;
     Ok(envelope.message())
 }
 
@@ -33,13 +34,33 @@ struct Envelope<'a> {
     params: Option<Json<'a>>,
     result: Option<Json<'a>>,
     error: Option<Json<'a>>,
+    outline: Outline,
     repeated: Option<&'static str>,
+}
+
+/// The place of `params` among the names.
+const PARAMS: usize = 3;
+
+impl<'a> Pass<'a> for Envelope<'a> {
+    #[inline]
+    fn member(&mut self, checker: &mut Checker<'a>, key: Key<'a>, at: usize) -> Step {
+        let name = key.position(NAMES);
+        let end = match name {
+            Some(PARAMS) if checker.is_object(at) => {
+                checker.pass_object(at, &mut Finder { base: at, outline: &mut self.outline })?
+            }
+            _ => checker.pass_value(at)?,
+        };
+        if let Some(name) = name {
+            self.take(name, checker.passed(at, end));
+        }
+        Ok(end)
+    }
 }
 
 impl<'a> Envelope<'a> {
     #[inline]
-    fn take(&mut self, key: Key<'a>, value: Json<'a>) {
-        let Some(at) = key.position(NAMES) else { return };
+    fn take(&mut self, at: usize, value: Json<'a>) {
         let slot = match at {
             0 => &mut self.jsonrpc,
             1 => &mut self.id,
@@ -85,7 +106,9 @@ impl<'a> Envelope<'a> {
         }
         match (self.id, id) {
             (None, _) => Ok(Message::Notification(Notification { method, params })),
-            (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
+            (Some(_), Some(id)) => {
+                Ok(Message::Request(Request { id, method, params, outline: self.outline }))
+            }
             (Some(_), None) => refuse("`id` is not a short string or a number"),
         }
     }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, JsonBuf};
+use crate::json::Json;
 use crate::method;
+use crate::outline::{Params, ParamsBuf};
 use crate::rewrite::Repeated;
 
 use super::splice::Splice;
@@ -28,38 +29,54 @@ pub enum Aim<'a> {
 }
 
 /// A request that names what it is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Aimed<'a> {
     /// What it is about.
     pub aim: Aim<'a>,
     /// What it says to that, if it says anything.
     pub arguments: Option<Json<'a>>,
-    params: Json<'a>,
+    params: Params<'a>,
     /// Where in the params that is.
-    name: Option<Json<'a>>,
+    name: Place<'a>,
+}
+
+/// Where in params the name is of what they are about.
+#[derive(Clone, Copy, Debug)]
+enum Place<'a> {
+    /// In this member.
+    Member(&'static str),
+    /// Further inside.
+    Inside(Json<'a>),
+    Nowhere,
 }
 
 impl Aimed<'_> {
     /// The params of the same request about `to` instead. All other bytes stay.
-    pub fn at(&self, to: &str) -> JsonBuf {
-        let mut splice = Splice::of(self.params);
-        if let Some(name) = self.name {
-            splice.text(name, to);
+    pub fn at(&self, to: &str) -> ParamsBuf {
+        match self.name {
+            Place::Member(key) => self.params.about(key, to),
+            Place::Inside(name) => {
+                let mut splice = Splice::of(self.params.json());
+                splice.text(name, to);
+                splice.end().unwrap_or_else(|| self.params.json().into()).into()
+            }
+            Place::Nowhere => ParamsBuf::from(self.params),
         }
-        splice.end().unwrap_or_else(|| self.params.into())
     }
 }
 
 /// What a request is about. A repeated member is an error: what is checked must be what is called.
-pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aimed<'a>, Repeated> {
+pub fn aim<'a>(method: &str, params: Params<'a>) -> Result<Aimed<'a>, Repeated> {
+    params.once()?;
     let Some(key) = subject(method) else {
-        return Ok(Aimed { aim: Aim::Nothing, arguments: None, params, name: None });
+        return Ok(Aimed { aim: Aim::Nothing, arguments: None, params, name: Place::Nowhere });
     };
-    let [found, arguments] = params.pick([key, "arguments"])?;
     if method == method::COMPLETE {
+        let [found] = params.json().pick([key])?;
         return reference(params, found);
     }
-    let aim = match found.and_then(Json::string) {
+    let arguments = params.arguments();
+    let aim = match params.subject(key).and_then(Json::string) {
         None => Aim::Lacking(key),
         Some(text) => match method {
             method::TOOLS_CALL => Aim::Tool(text),
@@ -68,7 +85,7 @@ pub fn aim<'a>(method: &str, params: Json<'a>) -> Result<Aimed<'a>, Repeated> {
             _ => Aim::Task(text),
         },
     };
-    Ok(Aimed { aim, arguments, params, name: found })
+    Ok(Aimed { aim, arguments, params, name: Place::Member(key) })
 }
 
 fn subject(method: &str) -> Option<&'static str> {
@@ -82,9 +99,10 @@ fn subject(method: &str) -> Option<&'static str> {
 
 /// What a completion is for: `{"type": "ref/prompt", "name": …}` or
 /// `{"type": "ref/resource", "uri": …}`.
-fn reference<'a>(params: Json<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>, Repeated> {
+fn reference<'a>(params: Params<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>, Repeated> {
     let Some(reference) = found.filter(|found| found.is_object()) else {
-        return Ok(Aimed { aim: Aim::Lacking("ref"), arguments: None, params, name: None });
+        let aim = Aim::Lacking("ref");
+        return Ok(Aimed { aim, arguments: None, params, name: Place::Nowhere });
     };
     let [kind, name, uri] = reference.pick(["type", "name", "uri"])?;
     let text = |json: Option<Json<'a>>| json.and_then(Json::string);
@@ -93,5 +111,6 @@ fn reference<'a>(params: Json<'a>, found: Option<Json<'a>>) -> Result<Aimed<'a>,
         Some("ref/resource") => (text(uri).map_or(Aim::Lacking("uri"), Aim::Family), uri),
         _ => (Aim::Lacking("type"), None),
     };
+    let name = name.map_or(Place::Nowhere, Place::Inside);
     Ok(Aimed { aim, arguments: None, params, name })
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::json::tests::{any_json, json};
 use crate::types::{Capabilities, Page, ResourceEntry, ToolEntry};
-use crate::{Json, JsonBuf, Limits};
+use crate::{Edit, Json, JsonBuf, Limits, meta, rewrite, write};
 
 fn other(hit: Hit<'_>) -> Option<String> {
     match hit {
@@ -19,9 +19,9 @@ fn other(hit: Hit<'_>) -> Option<String> {
 fn what_a_request_is_about() {
     let check = |method: &str, params: &str, expected: Aim<'_>, sent: &str| {
         let params = json(params);
-        let aimed = aim(method, params).unwrap();
+        let aimed = aim(method, params.into()).unwrap();
         assert_eq!(aimed.aim, expected);
-        assert_eq!(aimed.at("new").as_json().as_str(), sent);
+        assert_eq!(aimed.at("new").buf().as_json().as_str(), sent);
     };
     let name = r#"{"name":"old","uri":"u"}"#;
     let named = r#"{"name":"new","uri":"u"}"#;
@@ -48,14 +48,17 @@ fn what_a_request_is_about() {
     );
     check("tools/list", name, Aim::Nothing, name);
     let lacks = |method: &str, params: &str, key| {
-        assert_eq!(aim(method, json(params)).unwrap().aim, Aim::Lacking(key));
+        assert_eq!(aim(method, json(params).into()).unwrap().aim, Aim::Lacking(key));
     };
     lacks("tools/call", r#"{"name":1}"#, "name");
     lacks("completion/complete", "{}", "ref");
-    assert!(aim("tools/call", json(r#"{"name":"a","n\u0061me":"b"}"#)).is_err());
+    assert!(aim("tools/call", json(r#"{"name":"a","n\u0061me":"b"}"#).into()).is_err());
     assert!(
-        aim("completion/complete", json(r#"{"ref":{"type":"ref/prompt","name":"a","name":"b"}}"#))
-            .is_err()
+        aim(
+            "completion/complete",
+            json(r#"{"ref":{"type":"ref/prompt","name":"a","name":"b"}}"#).into()
+        )
+        .is_err()
     );
 }
 
@@ -218,5 +221,35 @@ proptest! {
         prop_assert!(shown == expected || (shown.is_empty() && kept == 0));
         let ends_well = got.as_json().as_str().ends_with(r#","z":1.0}"#);
         prop_assert!(ends_well);
+    }
+}
+
+proptest! {
+    /// A result that is given is what an edit would make of it.
+    #[test]
+    fn what_is_given_is_what_an_edit_makes(
+        inner in any_json(),
+        keys in prop::collection::vec(
+            prop::sample::select(vec!["resultType", "_meta", "content", "_met\\u0061", "x"]), 0..4,
+        ),
+        space in prop::sample::select(vec!["", " "]),
+    ) {
+        let members: Vec<String> = keys.iter().map(|key| format!("\"{key}\":{inner}{space}")).collect();
+        let text = format!("{{{space}{}}}", members.join(","));
+        let info = write::object(|info| info.text("name", "hub"));
+        let mut given = Vec::new();
+        let outcome = Giver::new(info.clone()).give(&mut given, json(&text));
+        let inside = [Edit::set(meta::SERVER_INFO, info.as_json())];
+        let edits = [
+            Edit::default("resultType", json("\"complete\"")),
+            Edit::inside(meta::META, &inside),
+        ];
+        match rewrite::edited(json(&text), &edits) {
+            Ok(expected) => {
+                prop_assert_eq!(outcome, Ok(()));
+                prop_assert_eq!(String::from_utf8(given).unwrap(), expected.as_json().as_str());
+            }
+            Err(repeated) => prop_assert_eq!(outcome, Err(repeated)),
+        }
     }
 }

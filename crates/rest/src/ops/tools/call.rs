@@ -74,7 +74,7 @@ pub(super) async fn call(
         who: &caller.who(),
         origin: caller.origin,
         method: method::TOOLS_CALL,
-        params: params.as_json(),
+        params: params.as_json().into(),
         trace,
     };
     let result = api.calls().call(&request, &Nobody::default()).await;

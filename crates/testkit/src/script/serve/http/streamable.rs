@@ -280,7 +280,7 @@ impl Exchange<'_> {
         let params = arrival.message["params"].to_string();
         let params = Json::parse(params.as_bytes(), &Limits::DEFAULT).ok();
         let method = arrival.method().unwrap_or_default();
-        header::check(&mirror, method, version, params)
+        header::check(&mirror, method, version, &params.unwrap_or(Json::EMPTY).into())
             .map(drop)
             .map_err(|mismatch| Refusal::gate(mismatch.code(), mismatch.to_string()))
     }
