@@ -107,9 +107,17 @@ impl Watches {
         }
     }
 
+    /// Does something while nobody is told of a resource.
+    pub(crate) fn undisturbed(&self, act: impl FnOnce()) {
+        let _rows = self.lock();
+        act();
+    }
+
     /// All that somebody wants to hear of.
     pub(crate) fn all(&self) -> Vec<Place> {
-        self.lock().keys().cloned().collect()
+        let rows = self.lock();
+        let wanted = rows.iter().filter(|(_, row)| !row.watches.is_empty());
+        wanted.map(|(place, _)| place.clone()).collect()
     }
 
     /// A listener is gone. Servers are told off at the next sweep.
@@ -146,34 +154,55 @@ impl Watches {
         row.agreed.clone()
     }
 
-    /// `true` if nobody is left who wants to hear of what the server tells.
-    fn remove(&self, place: &Place, goes: impl Fn(&Watch) -> bool) -> bool {
+    /// What the server is told off by, if nobody is left who wants to hear of what it tells.
+    fn remove(&self, place: &Place, goes: impl Fn(&Watch) -> bool) -> Option<Agreed> {
         let mut rows = self.lock();
-        let Some(row) = rows.get_mut(place) else { return false };
+        let row = rows.get_mut(place)?;
         row.watches.retain(|watch| !goes(watch));
         if !row.watches.is_empty() {
-            return false;
+            return None;
         }
-        rows.remove(place).is_some_and(|row| row.agreed.initialized())
+        let agreed = row.tell_off();
+        if agreed.is_none() {
+            rows.remove(place);
+        }
+        agreed
     }
 
     /// Takes out what nobody wants any more, with who had asked for it.
-    fn take_dead(&self) -> Vec<(Place, Arc<Who>)> {
+    fn take_dead(&self) -> Vec<(Place, Arc<Who>, Agreed)> {
         let mut rows = self.lock();
         let mut gone = Vec::new();
         rows.retain(|place, row| {
-            let asked = row.watches.first().map(|watch| watch.who.clone());
+            let Some(who) = row.watches.first().map(|watch| watch.who.clone()) else {
+                // Still being told off, or no longer.
+                return Arc::strong_count(&row.agreed) > 1;
+            };
             row.watches.retain(|watch| !watch.whose.is_dead());
-            if row.watches.is_empty() && row.agreed.initialized() {
-                gone.extend(asked.map(|who| (place.clone(), who)));
+            if !row.watches.is_empty() {
+                return true;
             }
-            !row.watches.is_empty()
+            let agreed = row.tell_off();
+            let told_off = agreed.is_some();
+            gone.extend(agreed.map(|agreed| (place.clone(), who, agreed)));
+            told_off
         });
         gone
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Place, Row>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Row {
+    /// If the server has agreed, it has to be told off by this, in which whoever comes next waits for that: a
+    /// server that is asked anew before it is told off would tell nobody.
+    fn tell_off(&mut self) -> Option<Agreed> {
+        self.agreed.initialized().then(|| {
+            self.agreed = Agreed::default();
+            self.agreed.clone()
+        })
     }
 }
 
@@ -227,11 +256,11 @@ impl Inner {
         }
         let inner = self.clone();
         if method == method::UNSUBSCRIBE {
-            if !self.watches.remove(&place, |watch| watch.is_of(&session)) {
+            let Some(agreed) = self.watches.remove(&place, |watch| watch.is_of(&session)) else {
                 return Work::Reply(empty(self, &id, Era::Session, method));
-            }
+            };
             return Work::Later(Box::pin(async move {
-                let asked = inner.ask_server(&asker.who, method, &place).await;
+                let asked = inner.tell_off(&agreed, &asker.who, &place).await;
                 Some(inner.told(&id, method, asked))
             }));
         }
@@ -291,26 +320,28 @@ impl Inner {
         agreed.get_or_try_init(ask).await.copied()
     }
 
-    /// Servers are told off where nobody wants to hear any more.
-    pub(crate) fn unwatch_dead(self: &Arc<Self>) {
-        for (place, who) in self.watches.take_dead() {
-            self.ask_later(place, who, method::UNSUBSCRIBE);
-        }
+    /// Tells the server off, unless somebody has asked it anew meanwhile. Whoever does so now waits.
+    async fn tell_off(&self, agreed: &Agreed, who: &Who, place: &Place) -> Result<(), CallError> {
+        let ask = || async { Err::<(), _>(self.ask_server(who, method::UNSUBSCRIBE, place).await) };
+        agreed.get_or_try_init(ask).await.map_or_else(|answer| answer, |()| Ok(()))
     }
 
-    /// Asks a server that nobody waits for: one that cannot be asked may still tell.
-    fn ask_later(self: &Arc<Self>, place: Place, who: Arc<Who>, method: &'static str) {
-        let inner = self.clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                asked = inner.ask_server(&who, method, &place) => {
-                    if let Err(error) = asked {
-                        tracing::debug!(server = %place.0, %error, method, "not subscribed");
+    /// Servers are told off where nobody wants to hear any more.
+    pub(crate) fn unwatch_dead(self: &Arc<Self>) {
+        for (place, who, agreed) in self.watches.take_dead() {
+            let inner = self.clone();
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    // Nobody waits for it: a server that cannot be asked may still tell.
+                    asked = inner.tell_off(&agreed, &who, &place) => {
+                        if let Err(error) = asked {
+                            tracing::debug!(server = %place.0, %error, "not told off");
+                        }
                     }
+                    () = inner.stop.cancelled() => {}
                 }
-                () = inner.stop.cancelled() => {}
-            }
-        });
+            });
+        }
     }
 
     /// Asks the server itself; the connection knows in which way its era wants to be asked.

@@ -27,7 +27,7 @@ pub(crate) async fn hash(password: Secret) -> Result<String> {
     }
     let mut salt = [0; 16];
     getrandom::fill(&mut salt)?;
-    let hashed = in_turn(&TURNS, move || {
+    let hashed = in_turn(&TURNS, TURN, move || {
         Argon2::default().hash_password_with_salt(password.expose().as_bytes(), &salt)
     });
     hashed
@@ -45,7 +45,7 @@ pub(crate) async fn matches(password: Secret, kept: Option<String>) -> Result<bo
                     .verify_password(password.expose().as_bytes(), kept.as_str())
                     .is_ok()
             };
-            in_turn(&TURNS, verify).await
+            in_turn(&TURNS, TURN, verify).await
         }
         None => {
             let stand_in = Secret::new(format!("{}..........", password.expose()));
@@ -57,9 +57,10 @@ pub(crate) async fn matches(password: Secret, kept: Option<String>) -> Result<bo
 /// Does the work off the async threads, when it is its turn.
 async fn in_turn<T: Send + 'static>(
     turns: &'static Semaphore,
+    patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    let Ok(Ok(turn)) = tokio::time::timeout(TURN, turns.acquire()).await else {
+    let Ok(Ok(turn)) = tokio::time::timeout(patience, turns.acquire()).await else {
         return Err(Error::Busy);
     };
     // The turn ends with the work, also if nobody waits for it any more.
@@ -83,15 +84,19 @@ mod tests {
     async fn whoever_does_not_get_a_turn_is_told() {
         static TURNS: Semaphore = Semaphore::const_new(1);
         let turn = TURNS.acquire().await.unwrap();
-        assert!(matches!(in_turn(&TURNS, || ()).await, Err(Error::Busy)));
+        assert!(matches!(
+            in_turn(&TURNS, Duration::from_millis(50), || ()).await,
+            Err(Error::Busy)
+        ));
         drop(turn);
-        in_turn(&TURNS, || ()).await.unwrap();
+        in_turn(&TURNS, TURN, || ()).await.unwrap();
     }
 
     #[tokio::test]
     async fn only_a_few_at_once() {
         static TURNS: Semaphore = Semaphore::const_new(2);
         static NOW: AtomicUsize = AtomicUsize::new(0);
+        const LONG: Duration = Duration::from_secs(60);
         let work = || {
             let now = NOW.fetch_add(1, Ordering::SeqCst);
             std::thread::sleep(Duration::from_millis(5));
@@ -99,7 +104,7 @@ mod tests {
             now
         };
         let mut all = tokio::task::JoinSet::new();
-        (0..16).for_each(|_| drop(all.spawn(in_turn(&TURNS, work))));
+        (0..16).for_each(|_| drop(all.spawn(in_turn(&TURNS, LONG, work))));
         for others in all.join_all().await {
             assert!(others.unwrap() < 2);
         }

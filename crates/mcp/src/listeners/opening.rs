@@ -56,8 +56,11 @@ impl Opening {
         let params = stamped(id, |params| params.raw("notifications", filter.to_json().as_json()));
         let mut message = Vec::new();
         write::notification(&mut message, method::ACKNOWLEDGED, Some(params.as_json()));
-        out.push(message.into(), Weight::Needed);
-        acknowledged.store(true, Ordering::SeqCst);
+        // As one: what changes right after the acknowledgement is not missed, and nothing comes before it.
+        inner.watches.undisturbed(|| {
+            out.push(message.into(), Weight::Needed);
+            acknowledged.store(true, Ordering::SeqCst);
+        });
         if let Some(view) = self.listener.view(inner) {
             self.listener.tell(&view);
         }

@@ -1,6 +1,7 @@
 //! Who hears of which changes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_wire::types::{Capabilities, Entry as _, ToolEntry};
@@ -186,6 +187,34 @@ async fn what_a_server_refused_is_not_promised() {
     hub.endpoint.resource_updated(&key("alpha"), "test://alpha/refused");
     hub.endpoint.resource_updated(&key("alpha"), "test://alpha/good");
     assert_eq!(stream.next().await.unwrap().1["params"]["uri"], good);
+}
+
+#[tokio::test]
+async fn a_server_that_is_told_off_is_asked_anew_only_after_that() {
+    let hub = Hub::start().await;
+    let params = json!({"uri": "mcp://alpha/test://alpha/slow"});
+    let [subscribe, unsubscribe] =
+        ["resources/subscribe", "resources/unsubscribe"].map(|act| request(1, act, params.clone()));
+    let one = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let two = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    assert_eq!(one.post(&subscribe).await.json().await["result"], json!({}));
+    let begun = |count| hub.servers.count(&hub.servers.begun) == count;
+    let second = async {
+        until("the server is told off", || begun(2)).await;
+        tokio::join!(two.post(&subscribe), async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            assert!(begun(2), "it is not asked before it has answered that");
+            hub.servers.release.notify_one();
+        })
+    };
+    let (first, (second, ())) = tokio::join!(one.post(&unsubscribe), second);
+    for answer in [first, second] {
+        assert_eq!(answer.json().await["result"], json!({}));
+    }
+    let seen = hub.servers.seen.lock().unwrap().clone();
+    let acts: Vec<&str> = seen.iter().map(|(_, act, _)| act.as_str()).collect();
+    assert_eq!(acts, ["resources/subscribe", "resources/unsubscribe", "resources/subscribe"]);
+    assert_eq!(hub.endpoint.watched(), [(key("alpha"), "test://alpha/slow".to_owned())]);
 }
 
 #[tokio::test]

@@ -136,6 +136,12 @@ pub(crate) fn spec(api: &Api, found: &Found) -> Result<Arc<ServerSpec>> {
     }
 }
 
+/// Whether what a server offers now is on offer.
+fn is_live(api: &Api, key: &ServerKey) -> bool {
+    let now = api.registry().load();
+    now.offer(key).is_some_and(|offer| offer.freshness == Freshness::Live)
+}
+
 /// Whether what a server offers is what it offered when it was last there.
 pub(crate) fn is_stale(api: &Api, key: &ServerKey) -> bool {
     let now = api.registry().load();

@@ -1,5 +1,7 @@
 //! The calls of the origins' documents, played as their agents and pages make them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use switchboard_model::{SecretTemplate, Transport};
 use switchboard_testkit::script::{Script, Scripted};
@@ -21,9 +23,17 @@ async fn annabelle_fetches_her_tools(engine: Engine<'_>) {
     let new = json!({"name": "posthog", "entry": {"url": server.url()}});
     world.bob().post("/api/v1/servers", new).await.expect(201);
     for token in [&world.tokens.agent, &world.tokens.bob] {
-        let listed = world.client(token).get("/tools/list").await.expect(200);
-        let tools = listed["tools"].as_array().unwrap();
-        let echo = tools.iter().find(|tool| tool["name"] == "posthog_echo").unwrap();
+        // What it offers is on offer a moment after it is connected.
+        let mut looks = 0..3000;
+        let echo = loop {
+            let listed = world.client(token).get("/tools/list").await.expect(200);
+            let tools = listed["tools"].as_array().unwrap();
+            if let Some(echo) = tools.iter().find(|tool| tool["name"] == "posthog_echo") {
+                break echo.clone();
+            }
+            assert!(looks.next().is_some(), "{listed}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        };
         assert!(echo["inputSchema"]["type"] == "object", "{echo}");
     }
     let others = world.client(&world.tokens.eve).get("/tools/list").await.expect(200);

@@ -85,8 +85,9 @@ async fn first_events(client: &crate::kit::Client) -> String {
     let client = client.header("last-event-id", "0");
     let mut body = client.open("GET", "/api/v1/events", None).await.into_body();
     let mut text = String::new();
-    while let Ok(Some(Ok(frame))) = tokio::time::timeout(Duration::from_secs(1), body.frame()).await
-    {
+    // A minute for the first; when it is quiet after that, it was all.
+    let limit = |text: &str| Duration::from_secs(if text.is_empty() { 60 } else { 1 });
+    while let Ok(Some(Ok(frame))) = tokio::time::timeout(limit(&text), body.frame()).await {
         text.push_str(&String::from_utf8_lossy(frame.data_ref().unwrap()));
     }
     text

@@ -147,7 +147,7 @@ async fn refused_sign_ins_are_written_down_and_cannot_flood_the_log() {
     let refused = "/api/v1/audit?action=user.sign_in_refused";
     // What is written behind an answer is waited for.
     let until = async |path: &str, count: usize| {
-        for _ in 0..1000 {
+        for _ in 0..6000 {
             let rows = ada.get(path).await.expect(200)["items"].as_array().unwrap().clone();
             if rows.len() >= count {
                 return rows;

@@ -343,5 +343,5 @@ fn nobody_takes_over_an_agent_before_a_file_declares_it() {
     wait("the file's agent has its server", || {
         hub.tools("/mcp", &good).contains(&"payroll__echo".to_owned())
     });
-    assert_eq!(context.json(&["status"])["problems"], json!([]));
+    wait("nothing is left to mend", || context.json(&["status"])["problems"] == json!([]));
 }

@@ -1,7 +1,7 @@
 //! An agent as a client of either era, byte by byte: what it asks, and the streams it listens to.
 //! Never judges what it hears.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -142,43 +142,29 @@ impl Client {
         }
     }
 
-    /// The stream of what belongs to no request of the session.
+    /// The stream of what belongs to no request of the session; from now on nothing is missed.
     pub(crate) fn hear(&self) -> Stream {
-        self.stream(&self.head("GET", ""), "")
+        let mut lines = BufReader::new(self.send(&self.head("GET", ""), "")).lines();
+        // It is among those who are told before the head is sent.
+        while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+        Stream::of(lines)
+    }
+
+    /// The stream of a session for what belongs to no call.
+    pub(crate) fn general(&self) -> Stream {
+        self.hear()
     }
 
     /// A request, and what comes before its answer.
     pub(crate) fn begin(&self, method: &str, params: Value) -> Stream {
         let (more, body) = self.request(method, params);
-        self.stream(&self.head("POST", &more), &body)
+        Stream::of(BufReader::new(self.send(&self.head("POST", &more), &body)).lines())
     }
 
     /// Anything that has no answer.
     pub(crate) fn tell(&self, message: &Value) {
         let answer = self.whole(&self.head("POST", ""), &message.to_string());
         assert!(answer.starts_with("HTTP/1.1 202 "), "{answer}");
-    }
-
-    fn stream(&self, head: &str, body: &str) -> Stream {
-        let lines = BufReader::new(self.send(head, body)).lines();
-        let (sender, receiver) = channel();
-        // It ends with the hub, or when nobody listens any more.
-        std::thread::spawn(move || {
-            let lines = lines.map_while(Result::ok);
-            let data = lines.map(|line| line.trim_start_matches("data: ").to_owned());
-            let messages = data.filter(|data| data.starts_with('{'));
-            for message in messages.filter_map(|data| serde_json::from_str(&data).ok()) {
-                if sender.send(message).is_err() {
-                    break;
-                }
-            }
-        });
-        Stream(receiver)
-    }
-
-    /// The stream of a session for what belongs to no call.
-    pub(crate) fn general(&self) -> Stream {
-        self.stream(&self.head("GET", ""), "")
     }
 
     fn request(&self, method: &str, mut params: Value) -> (String, String) {
@@ -224,6 +210,22 @@ impl Client {
 }
 
 impl Stream {
+    fn of(lines: Lines<BufReader<TcpStream>>) -> Self {
+        let (sender, receiver) = channel();
+        // It ends with the hub, or when nobody listens any more.
+        std::thread::spawn(move || {
+            let lines = lines.map_while(Result::ok);
+            let data = lines.map(|line| line.trim_start_matches("data: ").to_owned());
+            let messages = data.filter(|data| data.starts_with('{'));
+            for message in messages.filter_map(|data| serde_json::from_str(&data).ok()) {
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        Self(receiver)
+    }
+
     /// Waits for a notification of that method, and passes over the others.
     pub(crate) fn until(&self, method: &str) -> Value {
         self.within(LONG, method).unwrap_or_else(|| panic!("there is no {method}"))

@@ -134,7 +134,7 @@ fn a_required_one_that_does_not_connect_stops_the_start() {
     for (script, more, words) in [
         (
             &crash,
-            json!({"timeout": 1500}),
+            json!({"timeout": 10_000}),
             &["the server ended", "\n  it said   ", "no licence\n"][..],
         ),
         (&silent, json!({"timeout": 1000}), &["it was still starting after 1 s", "`timeout`"]),

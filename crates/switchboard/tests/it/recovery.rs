@@ -80,6 +80,7 @@ fn check(mut server: Server, script: &Script) {
     let session = Client::session(&hub, "/mcp", &token);
     let stateless = Client::stateless(&hub, "/mcp", &token);
     let streams = [session.listen(URI), stateless.listen(URI)];
+    streams[1].until("notifications/subscriptions/acknowledged");
     let tools = session.tools();
     for lives in 1..=2 {
         let next = script.clone().tools(lives);

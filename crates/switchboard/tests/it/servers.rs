@@ -112,10 +112,13 @@ fn what_servers_said() {
         .with("switchboard.toml", &entry("loud", &Script::new().fault("flood_stderr:bytes=4000")));
     let hub = Hub::start(&context);
     connected(&context, &["loud"]);
-    let logs = context.ok(&["logs", "loud", "-n", "5", "--json"]);
-    let lines: Vec<Value> =
-        logs.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 5, "{}", logs.out);
+    let mut lines: Vec<Value> = Vec::new();
+    wait("five lines are there", || {
+        let logs = context.ok(&["logs", "loud", "-n", "5", "--json"]);
+        lines = logs.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.len() <= 5, "{}", logs.out);
+        lines.len() == 5
+    });
     assert!(lines.iter().all(|line| line["server"] == "loud" && line["source"] == "stderr"));
     drop(hub);
 }

@@ -1,7 +1,7 @@
 //! A client driven by hand, in any revision over any transport. Says what the test says, no more.
 
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::Script;
@@ -10,7 +10,7 @@ use switchboard_wire::{Era, Revision, meta, method};
 use crate::links::{Http, Link, Pipes, Sse};
 
 /// How long an answer may take that must come.
-const LONG: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(60);
 /// How long is waited for what must not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(300);
 
@@ -137,6 +137,11 @@ impl<L: Link> Client<L> {
 
 pub(crate) fn capabilities() -> Value {
     json!({"elicitation": {}, "sampling": {}, "roots": {}})
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server has a time of its own")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 /// The text of a tool's result.

@@ -218,7 +218,7 @@ fn streams_that_are_dropped() {
 fn hints_and_comments() {
     let script = Script { retry_ms: Some(1234), keep_alive_ms: Some(10), ..Script::new() };
     let (server, id) = opened(&script);
-    let call = message(method::TOOLS_CALL, &json!({"name": "sleep", "arguments": {"ms": 100}}));
+    let call = message(method::TOOLS_CALL, &json!({"name": "sleep", "arguments": {"ms": 3000}}));
     let body = post(&server, &[(header::SESSION_ID, &id)], &call).unwrap().body().unwrap();
     let body = String::from_utf8(body).unwrap();
     assert!(body.contains("retry: 1234\n"), "{body}");
@@ -246,7 +246,7 @@ fn in_the_stateless_era_to_leave_is_to_give_up() {
     let record = scratch.path().join("record");
     let server = Scripted::http(&Script::new().record(&record));
     let meta = json!({meta::PROTOCOL_VERSION: "2026-07-28", meta::CLIENT_CAPABILITIES: {}});
-    let arguments = json!({"steps": 100, "ms": 50});
+    let arguments = json!({"steps": 600, "ms": 50});
     let params = json!({"name": "progress", "arguments": arguments, meta::META: meta});
     let mut params = params;
     params[meta::META][meta::PROGRESS_TOKEN] = 1.into();
@@ -257,7 +257,7 @@ fn in_the_stateless_era_to_leave_is_to_give_up() {
     ];
     let response = post(&server, &headers, &message(method::TOOLS_CALL, &params)).unwrap();
     response.events(|_, _, _| false).unwrap();
-    let given_up = (0..200).any(|_| {
+    let given_up = (0..1000).any(|_| {
         thread::sleep(Duration::from_millis(10));
         fs::read_to_string(&record).unwrap().contains("given_up")
     });

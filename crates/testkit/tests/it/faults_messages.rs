@@ -1,12 +1,13 @@
 //! Faults of messages and lists, mostly over stdio: each does what its name says.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Speaks};
 use switchboard_wire::{Revision, meta, method};
 
-use crate::client::{Client, text};
+use crate::client::{Client, now, text};
 use crate::links::{Link, Pipes};
 
 const SESSION: Revision = Revision::V2025_11_25;
@@ -49,33 +50,37 @@ fn the_probe() {
     let probe = |script: &Script| {
         let mut client = Client::stdio(script, SESSION);
         client.ask(method::DISCOVER, meta.clone());
-        let answer = client.soon();
+        client
+    };
+    let answered = |script: &Script| {
+        let mut client = probe(script);
+        let answer = client.receive();
         (client, answer)
     };
-    let code = |answer: Option<Value>| answer.and_then(|answer| answer["error"]["code"].as_i64());
+    let code = |answer: &Value| answer["error"]["code"].as_i64();
     let session = Script::new().speaks(Speaks::parse("session").unwrap());
 
-    let (mut client, answer) = probe(&session);
-    assert_eq!(code(answer), Some(-32601));
+    let (mut client, answer) = answered(&session);
+    assert_eq!(code(&answer), Some(-32601));
     assert_eq!(client.connect()["protocolVersion"], "2025-11-25");
     for expected in [-32601, -32602, -32000] {
         let fault = format!("probe_error:code={expected}");
-        let (mut client, answer) = probe(&session.clone().fault(&fault[..]));
-        assert_eq!(code(answer), Some(expected));
+        let (mut client, answer) = answered(&session.clone().fault(&fault[..]));
+        assert_eq!(code(&answer), Some(expected));
         assert_eq!(client.connect()["protocolVersion"], "2025-11-25");
     }
 
-    let (mut client, answer) = probe(&session.clone().fault("die_on_probe"));
-    assert_eq!(answer, None);
+    let mut client = probe(&session.clone().fault("die_on_probe"));
+    assert_eq!(client.soon(), None);
     client.ask(method::INITIALIZE, json!({"protocolVersion": "2024-11-05"}));
     assert_eq!(client.soon(), None);
     assert_eq!(client.link.child.try_wait().unwrap(), None, "dead, but it runs");
-    let (_, answer) = probe(&session.fault("die_on_probe:exit=true"));
-    assert_eq!(answer, Some(json!({"closed": true})));
+    let (_, answer) = answered(&session.fault("die_on_probe:exit=true"));
+    assert_eq!(answer, json!({"closed": true}));
 
     let locked = Script::new().speaks(Speaks::DualLocked);
-    let (mut client, answer) = probe(&locked);
-    assert!(answer.unwrap().get("result").is_some());
+    let (mut client, answer) = answered(&locked);
+    assert!(answer.get("result").is_some());
     let refused = client.request(method::INITIALIZE, json!({"protocolVersion": "2025-11-25"}));
     assert_eq!(refused["error"]["code"], -32022);
     let mut client = Client::stdio(&locked, SESSION);
@@ -137,17 +142,11 @@ fn answers_that_nobody_can_place() {
 
 #[test]
 fn answers_out_of_order() {
-    let mut client = connected("reorder:count=4");
-    let asked: Vec<_> = (0..4)
-        .map(|_| {
-            let id = echo(&mut client, "x");
-            // So that they wait in the order in which they were asked.
-            std::thread::sleep(std::time::Duration::from_millis(30));
-            id
-        })
-        .collect();
+    let mut client = connected("reorder:count=4,ms=30000");
+    let asked: Vec<_> = (0..4).map(|_| echo(&mut client, "x")).collect();
     let answered: Vec<_> = (0..4).map(|_| client.receive()["id"].as_u64().unwrap()).collect();
     assert_eq!(answered, asked.into_iter().rev().collect::<Vec<_>>());
+    let mut client = connected("reorder:count=4");
     let alone = echo(&mut client, "x");
     assert_eq!(client.answer(alone)["id"], alone, "one alone is not kept for ever");
 }
@@ -156,10 +155,14 @@ fn answers_out_of_order() {
 fn half_a_line() {
     let mut client = connected("half_line");
     echo(&mut client, "x");
-    // Calls are answered side by side; the half must be out before anything else is asked.
-    std::thread::sleep(std::time::Duration::from_secs(1));
-    client.ask(method::PING, json!({}));
-    assert_eq!(client.soon(), None);
+    // Calls are answered side by side; once the half is out, nothing is.
+    let mut unanswered = 0;
+    let silent = (0..1000).any(|_| {
+        client.ask(method::PING, json!({}));
+        unanswered = if client.soon().is_none() { unanswered + 1 } else { 0 };
+        unanswered == 3
+    });
+    assert!(silent);
     drop(client.link.stdin.take());
     let rest = client.receive();
     assert_eq!(rest["whole"], false);
@@ -185,10 +188,12 @@ fn crashes_and_hangs() {
     assert_eq!(client.soon(), None);
 
     let mut client = connected("hang:ms=600,times=1");
+    let begun = now();
     let (first, ping) = (echo(&mut client, "x"), client.ask(method::PING, json!({})));
-    assert_eq!(client.soon(), None);
+    let one = client.receive();
+    assert!(begun.elapsed() >= Duration::from_millis(600), "{one}");
     // Then it goes on, with both at once.
-    let mut answered = [client.receive()["id"].as_u64(), client.receive()["id"].as_u64()];
+    let mut answered = [one["id"].as_u64(), client.receive()["id"].as_u64()];
     answered.sort();
     assert_eq!(answered, [Some(first), Some(ping)]);
 }

@@ -22,7 +22,7 @@ pub(crate) fn send(
 ) -> io::Result<Response> {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut socket = TcpStream::connect(host)?;
-    socket.set_read_timeout(Some(Duration::from_secs(10)))?;
+    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
     let mut head = format!("{method} /{path} HTTP/1.1\r\nhost: {host}\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));

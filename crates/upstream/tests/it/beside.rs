@@ -250,14 +250,18 @@ async fn prove_remote_sessions_leave_no_handle() {
     let mut level = 0;
     for round in 0..repetitions(50) {
         hub.upstreams.reconcile(&desired([remote.spec("r")])).await;
-        hub.upstreams.settle(Duration::from_secs(10)).await;
+        hub.upstreams.settle(Duration::from_secs(60)).await;
         hub.tool("r", "echo", "{}").await.unwrap();
         hub.upstreams.reconcile(&desired([])).await;
         // Both ends of a few pooled connections are in this process.
-        let now = level::handles();
-        match round {
-            0 => level = now,
-            _ => assert!(now <= level + 8, "round {round}: {level} became {now}"),
+        if round == 0 {
+            level = level::handles();
         }
+        let mut looks = 0..3000;
+        while level::handles() > level + 8 && looks.next().is_some() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let now = level::handles();
+        assert!(now <= level + 8, "round {round}: {level} became {now}");
     }
 }

@@ -6,7 +6,7 @@ use switchboard_model::{LogSource, Pace, ServerState};
 use switchboard_upstream::CallError;
 use tokio::time::Instant;
 
-use crate::kit::{Hub, is_running, key, scripted};
+use crate::kit::{Hub, context, is_running, key, scripted};
 
 fn failed(state: &ServerState) -> bool {
     matches!(state, ServerState::Failed { .. })
@@ -43,23 +43,30 @@ async fn a_server_that_ends_at_once_is_tried_again_with_its_last_words() {
 
 #[tokio::test]
 async fn servers_that_cannot_bear_the_probe() {
+    let mut context = context();
+    context.waits.probe = Duration::from_secs(3);
     let began = Instant::now();
-    let hub = Hub::start([scripted("dies", "dies", ""), scripted("deaf", "deaf", "")]).await;
+    let servers = [scripted("dies", "dies", ""), scripted("deaf", "deaf", "")];
+    let hub = Hub::with(context, servers).await;
+    let silences = || {
+        let log = hub.upstreams.status_of(&key("deaf")).unwrap().log;
+        log.iter().filter(|line| line.text.contains("no answer to the first question")).count()
+    };
     for name in ["dies", "deaf"] {
         hub.until(name, ServerState::is_connected).await;
         assert_eq!(hub.tool(name, "echo", "{}").await.unwrap(), "{}");
     }
     let first = began.elapsed();
-    assert!(first >= Duration::from_secs(3) && first < Duration::from_secs(20), "{first:?}");
+    assert!(first >= Duration::from_secs(3) && first < Duration::from_secs(60), "{first:?}");
     // Who was silent is asked once more; then the verdict is kept, and a start asks nothing.
     hub.upstreams.reconnect(&key("deaf")).await;
     hub.until("deaf", ServerState::is_connected).await;
-    let began = Instant::now();
+    assert_eq!(silences(), 2);
     for name in ["dies", "deaf"] {
         hub.upstreams.reconnect(&key(name)).await;
         hub.until(name, ServerState::is_connected).await;
     }
-    assert!(began.elapsed() < Duration::from_millis(2900), "{:?}", began.elapsed());
+    assert_eq!(silences(), 2);
     hub.stop().await;
 }
 
@@ -102,12 +109,17 @@ async fn a_flood_harms_nobody() {
 async fn a_slow_start_is_reported_and_not_ended() {
     let mut spec = scripted("s", "session", "late");
     spec.timing.connect = Duration::from_millis(200);
-    let upstreams = switchboard_upstream::Upstreams::new(crate::kit::context());
+    let upstreams = switchboard_upstream::Upstreams::new(context());
     upstreams.connect_all(&crate::kit::desired([spec])).await;
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    let state = upstreams.status_of(&key("s")).unwrap().state;
-    assert!(matches!(state, ServerState::Connecting { pace: Pace::Slow, .. }), "{state:?}");
-    upstreams.settle(Duration::from_secs(10)).await;
+    let state = || upstreams.status_of(&key("s")).unwrap().state;
+    let slow =
+        |state: &ServerState| matches!(state, ServerState::Connecting { pace: Pace::Slow, .. });
+    let mut looks = 0..3000;
+    while !slow(&state()) && looks.next().is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(slow(&state()), "{:?}", state());
+    upstreams.settle(Duration::from_secs(60)).await;
     assert!(upstreams.status_of(&key("s")).unwrap().state.is_connected());
     upstreams.disconnect_all().await;
 }

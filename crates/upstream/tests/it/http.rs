@@ -14,6 +14,14 @@ async fn hub(manner: Manner) -> (Hub, Remote) {
     (hub, remote)
 }
 
+/// Waits until it is so, if it ever is: what is asserted next says what is not.
+async fn soon(so: impl Fn() -> bool) {
+    let mut looks = 0..3000;
+    while !so() && looks.next().is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 #[tokio::test]
 async fn every_manner_connects_and_answers() {
     for (manner, revision) in [
@@ -66,14 +74,15 @@ async fn a_server_that_wants_a_token_says_so() {
 async fn what_a_server_says_by_itself_is_heard() {
     for manner in [Manner::Events, Manner::Stateless, Manner::Old] {
         let (hub, remote) = hub(manner).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let before = remote.seen().iter().filter(|what| *what == "tools/list").count();
+        soon(|| remote.is_heard()).await;
+        let listed = || remote.seen().iter().filter(|what| *what == "tools/list").count();
+        let before = listed();
         remote.tell(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
         remote.tell(r#"{"jsonrpc":"2.0","id":"p1","method":"ping"}"#);
-        tokio::time::sleep(Duration::from_millis(600)).await;
-        let after = remote.seen().iter().filter(|what| *what == "tools/list").count();
         let lists = if manner == Manner::Old { 0 } else { 1 };
-        assert_eq!(after - before, lists, "{manner:?}");
+        soon(|| listed() - before >= lists).await;
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        assert_eq!(listed() - before, lists, "{manner:?}");
         assert!(hub.state("r").is_connected());
         hub.stop().await;
     }

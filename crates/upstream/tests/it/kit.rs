@@ -12,7 +12,7 @@ use switchboard_model::{
 };
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{
-    BoxFuture, CallError, Caller, ClientPort, Context, Instance, RpcError, Upstreams,
+    BoxFuture, CallError, Caller, ClientPort, Connection, Context, Instance, RpcError, Upstreams,
 };
 use switchboard_wire::{Json, JsonBuf, Limits, method};
 
@@ -75,7 +75,10 @@ pub(crate) fn context() -> Context {
         "TOKEN" => Some(Secret::new("t0ken")),
         _ => None,
     };
-    Context::new(Arc::new(env), Instance::current(Path::new("/tmp/none")))
+    let mut context = Context::new(Arc::new(env), Instance::current(Path::new("/tmp/none")));
+    // A busy machine is no silent server.
+    context.waits.probe = Duration::from_secs(30);
+    context
 }
 
 impl Hub {
@@ -162,13 +165,22 @@ pub(crate) fn is_running(pid: u32) -> bool {
 
 /// Waits until a process is gone: its state is told before it is ended.
 pub(crate) async fn gone(pid: u32) {
-    for _ in 0..1000 {
+    for _ in 0..3000 {
         if !is_running(pid) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("{pid} is still there");
+}
+
+/// Waits until that many calls are under way.
+pub(crate) async fn in_flight(connection: &Connection, count: u32) {
+    let mut looks = 0..3000;
+    while connection.in_flight() != count && looks.next().is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(connection.in_flight(), count);
 }
 
 /// A client that answers every question the same way and keeps what it is told.

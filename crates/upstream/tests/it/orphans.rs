@@ -53,7 +53,7 @@ fn expect(out: &mut impl BufRead, word: &str) {
 }
 
 fn assert_none_left(hub: u32, when: &str) {
-    for _ in 0..100 {
+    for _ in 0..1500 {
         if marked(hub).is_empty() {
             return;
         }

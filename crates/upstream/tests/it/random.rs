@@ -72,7 +72,7 @@ async fn prove_what_runs_is_what_is_declared() {
         let touched = change(&mut servers, &mut random);
         let all = servers.values().cloned().chain([scripted("steady", "session", "")]);
         hub.upstreams.reconcile(&desired(all)).await;
-        hub.upstreams.settle(Duration::from_secs(10)).await;
+        hub.upstreams.settle(Duration::from_secs(60)).await;
         let running: Vec<String> =
             hub.upstreams.status().iter().map(|status| status.key.to_string()).collect();
         let mut declared: Vec<String> =

@@ -113,6 +113,11 @@ impl Remote {
         self.shared.seen.lock().unwrap().clone()
     }
 
+    /// Whether somebody listens to the server's own stream.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.shared.stream.lock().unwrap().as_ref().is_some_and(|stream| !stream.is_closed())
+    }
+
     /// Says something on the server's own stream.
     pub(crate) fn tell(&self, message: &str) {
         let stream = self.shared.stream.lock().unwrap();

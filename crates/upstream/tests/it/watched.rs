@@ -39,13 +39,19 @@ async fn check(spec: ServerSpec) {
     hub.until("a", |state| state.is_connected()).await;
     assert!(told(&hub).await, "and still is after a new connection");
     ask(&hub, method::UNSUBSCRIBE).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    hub.told();
-    hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let more =
-        hub.told().into_iter().filter(|kind| matches!(kind, EventKind::ResourceUpdated { .. }));
-    assert_eq!(more.count(), 0);
+    // What it was told before may still be on its way.
+    let mut more = 1;
+    for _ in 0..50 {
+        hub.told();
+        hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let is_it = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { .. });
+        more = hub.told().iter().filter(|kind| is_it(kind)).count();
+        if more == 0 {
+            break;
+        }
+    }
+    assert_eq!(more, 0);
     hub.stop().await;
 }
 

@@ -43,7 +43,7 @@ fn serve(script: &Script) {
             std::process::exit(3);
         }
         "silent" => std::thread::sleep(Duration::from_secs(600)),
-        "late" => std::thread::sleep(Duration::from_millis(1500)),
+        "late" => std::thread::sleep(Duration::from_secs(5)),
         "children" => tools::start_child(),
         "noise" => {
             println("this is no JSON");

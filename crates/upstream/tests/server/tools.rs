@@ -37,6 +37,9 @@ const TOOLS: &[&str] = &[
     "big",
 ];
 
+/// How many questions of one server a hub leaves open.
+const OPEN: u64 = 32;
+
 #[derive(Default)]
 pub(crate) struct State {
     asked: AtomicU64,
@@ -157,8 +160,9 @@ impl State {
             );
             println(&String::from_utf8_lossy(&out));
         }
-        let mut refused = 0;
-        while let Ok(answer) = receiver.recv_timeout(Duration::from_secs(1)) {
+        let (mut refused, enough) = (0, count.saturating_sub(OPEN));
+        let patience = |refused| Duration::from_millis(if refused < enough { 30_000 } else { 300 });
+        while let Ok(answer) = receiver.recv_timeout(patience(refused)) {
             refused += u64::from(answer.starts_with("error"));
         }
         format!("{refused} refused")

@@ -94,6 +94,10 @@ impl Scripted {
                 self.release.notified().await;
                 Err(RpcError::new(-32601, "Method not found").into())
             }
+            method::UNSUBSCRIBE if params.as_str().contains("/slow") => {
+                self.release.notified().await;
+                Ok(buffer("{}"))
+            }
             method::SUBSCRIBE | method::UNSUBSCRIBE => Ok(buffer("{}")),
             _ => Err(RpcError::new(-32601, "Method not found").into()),
         }

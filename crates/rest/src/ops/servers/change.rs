@@ -7,7 +7,7 @@ use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, Us
 use switchboard_store::command_hash;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Found, by_key, entry, shown};
+use super::{Found, by_key, entry, is_live, shown};
 use crate::api::Api;
 use crate::error::{Problem, Result};
 use crate::port::Source;
@@ -137,7 +137,7 @@ pub(crate) async fn remove(
 pub(crate) async fn reconnect(api: &Api, caller: &Caller, found: &Found) -> Result<ServerView> {
     if !found.shadowed {
         api.upstreams().reconnect(&found.key).await;
-        api.upstreams().settled(&found.key, SETTLE).await;
+        settle(api, &found.key).await;
         note(api, &found.key).await?;
     }
     shown(api, caller, found).await
@@ -146,7 +146,7 @@ pub(crate) async fn reconnect(api: &Api, caller: &Caller, found: &Found) -> Resu
 /// After its credential was changed and that was made so: the hub connects it anew.
 pub(crate) async fn credited(api: &Api, caller: &Caller, found: &Found) -> Result<ServerView> {
     if !found.shadowed {
-        api.upstreams().settled(&found.key, SETTLE).await;
+        settle(api, &found.key).await;
         note(api, &found.key).await?;
     }
     shown(api, caller, found).await
@@ -228,11 +228,24 @@ pub(crate) async fn settled(api: &Api, caller: &Caller, key: &ServerKey) -> Resu
             // Its declaration is the same as before, and only now may it start.
             api.upstreams().reconnect(key).await;
         }
-        api.upstreams().settled(key, SETTLE).await;
+        settle(api, key).await;
         note(api, key).await?;
     }
     let found = Found { key: key.clone(), source: Source::Store(row.clone()), shadowed };
     shown(api, caller, &found).await
+}
+
+/// Waits until a server stands and, where it is connected, until what it offers can be called: whoever reads
+/// that it is connected calls it next.
+async fn settle(api: &Api, key: &ServerKey) {
+    let until = Instant::now() + SETTLE;
+    let state = api.upstreams().settled(key, SETTLE).await;
+    if !state.is_some_and(|state| state.is_connected()) {
+        return;
+    }
+    let mut changes = api.registry().changes();
+    let offered = async { while !is_live(api, key) && changes.changed().await.is_ok() {} };
+    let _ = timeout_at(until, offered).await;
 }
 
 /// Writes down how it stands, before it is shown: others do so too, but later.

@@ -79,6 +79,8 @@ pub(super) fn meet(world: &Arc<World>, session: &Session, arrival: &Arrival) -> 
             Fault::Crash { code, mid_line: false, stderr } => process::exit(*code, stderr),
             Fault::DieOnProbe { exit: true } => process::exit(1, "died on the probe"),
             Fault::DieOnProbe { exit: false } => session.dead.store(true, Ordering::SeqCst),
+            // A stream of changes is noted first: that starts its storm itself.
+            Fault::ListStorm { .. } if arrival.method() == Some(method::LISTEN) => {}
             Fault::ListStorm { per_second, ms, list } => {
                 notices::storm(world, *list, *per_second, *ms);
             }

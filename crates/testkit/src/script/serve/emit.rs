@@ -29,7 +29,10 @@ pub(super) fn answer(
     let last = faults.iter().find_map(|fault| instead(fault, id, &body));
     let last = last.unwrap_or(Item::Answer { body, status });
     match faults.iter().find_map(reordered) {
-        Some((count, ms)) => world.gate.reversed(count, ms, || outlet.put(last)),
+        Some((count, ms)) => {
+            let id = id.as_u64().unwrap_or_default();
+            world.gate.reversed(id, count, ms, || outlet.put(last));
+        }
         None => outlet.put(last),
     }
 }

@@ -1,4 +1,4 @@
-//! Collects threads and lets them through last first.
+//! Collects answers and lets them through in the reverse order of their ids. Never looks into one.
 
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -13,37 +13,35 @@ pub(super) struct Gate {
 
 #[derive(Default)]
 struct State {
-    waiting: usize,
-    /// The ticket whose turn it is, while the gate is open.
-    turn: Option<usize>,
+    /// The ids of the answers that wait, in no order.
+    waiting: Vec<u64>,
+    /// Whether they go through, the highest first; nobody joins them then.
+    open: bool,
 }
 
 impl Gate {
-    /// Waits for so many threads, or so long, and then does this in its turn.
-    pub(super) fn reversed(&self, count: u32, ms: u64, act: impl FnOnce()) {
+    /// Waits for so many answers, or so long, and then does this in its turn.
+    pub(super) fn reversed(&self, id: u64, count: u32, ms: u64, act: impl FnOnce()) {
         let deadline = now() + Duration::from_millis(ms);
         let mut state = held(&self.state);
-        while state.turn.is_some() {
+        while state.open {
             state = wait(&self.changed, state);
         }
-        let ticket = state.waiting;
-        state.waiting += 1;
-        while state.turn != Some(ticket) {
-            let full = state.waiting >= count as usize || now() >= deadline;
-            if state.turn.is_none() && full {
-                state.turn = Some(state.waiting - 1);
-                self.changed.notify_all();
-                continue;
+        state.waiting.push(id);
+        loop {
+            state.open |= state.waiting.len() >= count as usize || now() >= deadline;
+            if state.open && state.waiting.iter().all(|other| *other <= id) {
+                break;
             }
             state = wait(&self.changed, state);
         }
         drop(state);
         act();
         let mut state = held(&self.state);
-        state.turn = ticket.checked_sub(1);
-        if ticket == 0 {
-            state.waiting = 0;
+        if let Some(at) = state.waiting.iter().position(|other| *other == id) {
+            state.waiting.swap_remove(at);
         }
+        state.open = !state.waiting.is_empty();
         self.changed.notify_all();
     }
 }

@@ -13,7 +13,7 @@ use super::era::Refusal;
 use super::lasting;
 use super::outlet::{Item, Outlet};
 use super::world::{World, held, now};
-use crate::script::fault::List;
+use crate::script::fault::{Fault, List};
 
 /// A `subscriptions/listen` that is open.
 pub(super) struct Subscription {
@@ -107,6 +107,11 @@ pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
         let mut subscriptions = held(&call.world.subscriptions);
         call.notify(method::ACKNOWLEDGED, &params);
         subscriptions.push(open);
+    }
+    for fault in &call.faults {
+        if let Fault::ListStorm { per_second, ms, list } = fault {
+            storm(&call.world, *list, *per_second, *ms);
+        }
     }
     while call.cancel.pause(60_000, call.outlet.as_ref()) {}
     held(&call.world.subscriptions)

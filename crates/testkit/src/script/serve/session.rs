@@ -78,11 +78,10 @@ impl Session {
         }
     }
 
-    /// A request of that id is being worked on.
+    /// A request of that id is being worked on. Said again of the same one, it changes nothing: whoever reads
+    /// says it before a thread of its own works on it, so that a cancellation read next is not lost.
     pub(super) fn begin(&self, id: &Value) -> Arc<Cancel> {
-        let cancel = Arc::new(Cancel::default());
-        held(&self.running).insert(id.to_string(), Arc::clone(&cancel));
-        cancel
+        Arc::clone(held(&self.running).entry(id.to_string()).or_default())
     }
 
     /// It no longer is.

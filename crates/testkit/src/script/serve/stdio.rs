@@ -100,6 +100,7 @@ impl Server<'_> {
             return dispatch::handle(&world, &session, &outlet, arrival);
         }
         world.busy.fetch_add(1, Ordering::SeqCst);
+        session.begin(&arrival.message["id"]);
         thread::spawn(move || {
             dispatch::handle(&world, &session, &outlet, arrival);
             world.busy.fetch_sub(1, Ordering::SeqCst);

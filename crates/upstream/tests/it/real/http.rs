@@ -17,8 +17,14 @@ struct Started {
 
 impl Started {
     fn everything(manner: &str) -> Self {
+        let started = (0..5).find_map(|_| Self::once(manner));
+        started.unwrap_or_else(|| panic!("{manner} does not listen"))
+    }
+
+    /// None if it ended at once.
+    fn once(manner: &str) -> Option<Self> {
         let tools = Tools::find();
-        // Nobody can hand a port over; it is free now, and will hardly be taken in between.
+        // Nobody can hand a port over; it is free now. If it is taken in between, the server ends.
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
@@ -26,10 +32,14 @@ impl Started {
         let mut command = Command::new(tools.node());
         command.arg(script).arg(manner).env("PORT", port.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let started = Self { child: command.spawn().unwrap(), port };
+        let mut started = Self { child: command.spawn().unwrap(), port };
         for _ in 0..600 {
             if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-                return started;
+                // Whoever took the port would answer as well.
+                return started.child.try_wait().unwrap().is_none().then_some(started);
+            }
+            if started.child.try_wait().unwrap().is_some() {
+                return None;
             }
             std::thread::sleep(Duration::from_millis(100));
         }

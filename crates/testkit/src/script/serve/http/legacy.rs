@@ -93,6 +93,9 @@ fn hear(world: &Arc<World>, socket: &TcpStream, request: &Request, door: Door) -
         held(&session.streams).values().for_each(|stream| stream.cut());
     }
     if dispatch::meet(world, &session, &arrival) == Flow::On {
+        if is_slow {
+            session.begin(&arrival.message["id"]);
+        }
         let (world, outlet) = (Arc::clone(world), Arc::clone(&session.channel));
         let work = move || dispatch::handle(&world, &session, &outlet, arrival);
         // What changes the session comes in its turn.

@@ -124,6 +124,7 @@ impl Exchange<'_> {
             || dropped.is_some();
         let outlet: Arc<dyn Outlet> = Arc::clone(&stream) as _;
         let worker = (Arc::clone(world), Arc::clone(session));
+        session.begin(&arrival.message["id"]);
         thread::spawn(move || dispatch::handle(&worker.0, &worker.1, &outlet, arrival));
         let leaving = match era {
             Era::Session => Leaving::MeansNothing,

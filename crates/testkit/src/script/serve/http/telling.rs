@@ -75,7 +75,14 @@ impl Telling<'_> {
     }
 
     /// As events, from that place of the stream on, to the answer.
-    pub(super) fn as_events(&self, mut place: usize) -> io::Result<End> {
+    pub(super) fn as_events(&self, place: usize) -> io::Result<End> {
+        // Who has left is noticed by looking, or by a write that fails.
+        self.told(place).inspect_err(|_| {
+            self.left();
+        })
+    }
+
+    fn told(&self, mut place: usize) -> io::Result<End> {
         let mut headers = self.headers.clone();
         headers.push(("cache-control", "no-cache".to_owned()));
         headers.push((header::ACCEL_BUFFERING, "no".to_owned()));
