@@ -18,6 +18,7 @@ pub mod secret;
 pub mod server;
 pub mod source;
 pub mod state;
+pub mod steering;
 pub mod template;
 
 pub use agent::AgentSpec;

@@ -158,4 +158,16 @@ mod tests {
         assert_eq!(rows.len(), table.len(), "a route is in the table twice");
         assert_eq!(rows, described);
     }
+
+    #[test]
+    fn whoever_may_send_a_key_is_told_so() {
+        let document = serde_json::to_value(crate::openapi()).unwrap();
+        for row in ROUTES {
+            let operation = &document["paths"][row.path][row.method.to_lowercase()];
+            let none = Vec::new();
+            let described = operation["parameters"].as_array().unwrap_or(&none);
+            let key = described.iter().any(|given| given["name"] == "idempotency-key");
+            assert_eq!(key, row.repeat != Repeat::Plain, "{} {}", row.method, row.path);
+        }
+    }
 }

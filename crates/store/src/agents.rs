@@ -162,17 +162,6 @@ impl Agents<'_> {
         Ok(stopped)
     }
 
-    /// Takes a server out of every agent's list.
-    pub async fn unassign(self, server: &ServerName, by: &Actor) -> Result<u64> {
-        let mut change = Change::begin(self.0).await?;
-        let query = sql("DELETE FROM agent_servers WHERE server = $1");
-        let touched = query.bind(server.as_str()).run(&mut change.tx).await?;
-        let detail = json!({"agents": touched});
-        change.act(by, "agent.unassign", To::Named(server.as_str()), detail).touch(Topic::People);
-        change.commit().await?;
-        Ok(touched)
-    }
-
     async fn existing(self, id: &AgentId) -> Result<Agent> {
         self.get(id).await?.ok_or_else(|| missing(id))
     }

@@ -4,10 +4,13 @@
 
 use std::time::Duration;
 
+use switchboard_model::UserId;
+
 use crate::db::{Row, Tx, sql};
 use crate::error::Result;
 use crate::leases::{self, Lease};
 use crate::store::Store;
+use crate::vault::Vault;
 use crate::{random, sealed};
 
 /// What becomes of a request with a key.
@@ -75,10 +78,10 @@ impl Replay {
 pub struct Idempotency<'a>(pub(crate) &'a Store);
 
 impl Idempotency<'_> {
-    /// Claims a key for whoever asks (`principal`) and what they ask (`request`, its bytes).
+    /// Claims a key for whoever asks (`principal`, one of this person's) and what they ask (`request`, its bytes).
     pub async fn claim(
         self,
-        principal: &str,
+        (user, principal): (&UserId, &str),
         key: &str,
         request: &[u8],
         lasting: Duration,
@@ -90,13 +93,12 @@ impl Idempotency<'_> {
         let query = sql("DELETE FROM idempotency WHERE expires_at <= $1 RETURNING id");
         for row in query.bind(now).all(&mut tx).await? {
             let over = row.text("id")?;
-            self.0.vault().forget(&mut tx, "idempotency", &over).await?;
-            leases::forget(&mut tx, &name(&over)).await?;
+            gone(&mut tx, self.0.vault(), &over).await?;
         }
-        let query =
-            sql("INSERT INTO idempotency (id, request_hash, expires_at) VALUES ($1, $2, $3)
-             ON CONFLICT (id) DO NOTHING");
-        let first = query.bind(&id).bind(&hash).bind(now + lasting).run(&mut tx).await? == 1;
+        let query = sql("INSERT INTO idempotency (id, request_hash, expires_at, user_id)
+             VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING");
+        let query = query.bind(&id).bind(&hash).bind(now + lasting).bind(user.as_str());
+        let first = query.run(&mut tx).await? == 1;
         let claim = match first {
             true => self.hold(&mut tx, &id).await?,
             false => self.again(&mut tx, &id, hash).await?,
@@ -157,6 +159,21 @@ impl Idempotency<'_> {
         let lease = leases::take(tx, &name(id), now, now + HELD).await?;
         Ok(lease.map_or(Claim::UnderWay, |lease| Claim::First(Held { id: id.to_owned(), lease })))
     }
+}
+
+/// Forgets what somebody was answered.
+pub(crate) async fn forget(tx: &mut Tx, vault: &Vault, user: &UserId) -> Result<()> {
+    let query = sql("DELETE FROM idempotency WHERE user_id = $1 RETURNING id");
+    for row in query.bind(user.as_str()).all(tx).await? {
+        gone(tx, vault, &row.text("id")?).await?;
+    }
+    Ok(())
+}
+
+/// What hangs on a key that is no more.
+async fn gone(tx: &mut Tx, vault: &Vault, id: &str) -> Result<()> {
+    vault.forget(tx, "idempotency", id).await?;
+    leases::forget(tx, &name(id)).await
 }
 
 /// Whoever looks at a key or changes it takes turns: what was found is so until the transaction ends. The

@@ -1,6 +1,7 @@
 //! Servers that the store declares, with the approval of their command lines; and what happened to
 //! any server. Secret parts of a declaration lie in the vault.
 
+mod removal;
 mod spec;
 mod stats;
 mod template;
@@ -10,7 +11,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::json;
-use switchboard_model::{Scope, ServerKey, ServerSpec, Transport};
+use switchboard_model::steering::steers;
+use switchboard_model::{ServerKey, ServerSpec, Transport};
 
 use crate::actor::Actor;
 use crate::change::{Change, To};
@@ -19,8 +21,8 @@ use crate::error::{Error, Result};
 use crate::key::{columns, from_columns, write_key};
 use crate::store::Store;
 use crate::topics::Topic;
-use crate::vault::Vault;
 use crate::{random, sealed};
+pub(crate) use removal::forget;
 use spec::Parts;
 pub use spec::command_hash;
 pub use stats::ServerStats;
@@ -62,6 +64,15 @@ pub struct CommandApproval {
     pub at: SystemTime,
 }
 
+/// Whether a command line is approved with the change that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approve {
+    /// By the administrator who makes the change.
+    Now,
+    /// By whoever approves it later.
+    Later,
+}
+
 /// Whether a server may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
@@ -81,24 +92,44 @@ const COLUMNS: &str = "SELECT id, scope, owner, name, declaration, added_at, upd
 impl<'a> Servers<'a> {
     /// Adds a server. A command that it runs is not approved yet.
     pub async fn create(self, key: &ServerKey, spec: &ServerSpec, by: &Actor) -> Result<ServerRow> {
+        self.create_all(&[(key.clone(), spec)], Approve::Later, by).await?;
+        self.existing(key).await
+    }
+
+    /// Adds all of these, or none. Their commands are approved with it, or not yet.
+    pub async fn create_all(
+        self,
+        new: &[(ServerKey, &ServerSpec)],
+        approve: Approve,
+        by: &Actor,
+    ) -> Result<()> {
+        let mut change = Change::begin(self.0).await?;
+        for (key, spec) in new {
+            let id = self.insert(&mut change.tx, key, spec).await?;
+            change.act(by, "server.create", To::Server(key), json!({"target": spec.target()}));
+            if approve == Approve::Now && matches!(spec.transport, Transport::Stdio(_)) {
+                self.approve_in(&mut change, (key, &id), spec, by).await?;
+            }
+        }
+        change.touch(Topic::Servers);
+        change.commit().await
+    }
+
+    async fn insert(self, tx: &mut Tx, key: &ServerKey, spec: &ServerSpec) -> Result<String> {
         let (id, parts) = (random::id("srv_")?, Parts::of(spec));
         let (scope, owner) = columns(&key.scope);
-        let mut change = Change::begin(self.0).await?;
         let query = sql("INSERT INTO servers (id, scope, owner, name, transport, command, args,
              env_names, url, declaration, enabled, category, description, added_at, updated_at, revision)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 1)");
         let query = query.bind(&id).bind(scope).bind(owner).bind(key.name.as_str());
         let query = parts.bind(query, spec).bind(self.0.now());
-        query.run(&mut change.tx).await.map_err(|e| e.or_exists("server", &key.to_string()))?;
-        self.seal(&mut change.tx, &id, &parts).await?;
+        query.run(tx).await.map_err(|e| e.or_exists("server", &key.to_string()))?;
+        self.seal(tx, &id, &parts).await?;
         // What is known of an earlier one of that name is not about this one.
         let query = sql("DELETE FROM server_stats WHERE server = $1");
-        query.bind(write_key(key)).run(&mut change.tx).await?;
-        stats::begin(&mut change.tx, key, self.0.now()).await?;
-        change.act(by, "server.create", To::Server(key), json!({"target": spec.target()}));
-        change.touch(Topic::Servers);
-        change.commit().await?;
-        self.existing(key).await
+        query.bind(write_key(key)).run(tx).await?;
+        stats::begin(tx, key, self.0.now()).await?;
+        Ok(id)
     }
 
     /// Declares it anew. With a revision, only if it is still that one. Another command line is not
@@ -174,29 +205,29 @@ impl<'a> Servers<'a> {
         if command_hash(&row.spec) != *hash {
             return Err(Error::Stale { what: "server", id: key.to_string() });
         }
-        let query =
-            sql("UPDATE servers SET approved_hash = $2, approved_by = $3, approved_at = $4,
-             revision = revision + 1 WHERE id = $1");
-        let query = query.bind(&id).bind(hash).bind(by.name()).bind(self.0.now());
-        query.run(&mut change.tx).await?;
-        change.act(by, "server.approve", To::Server(key), json!({"target": row.spec.target()}));
+        self.approve_in(&mut change, (key, &id), &row.spec, by).await?;
         change.touch(Topic::Servers);
         change.commit().await?;
         self.existing(key).await
     }
 
-    /// Deletes it with its credentials, definitions and cache.
-    pub async fn remove(self, key: &ServerKey, by: &Actor) -> Result<()> {
-        self.remove_if(key, None, by).await
-    }
-
-    /// The same; with a revision, only if it is still that one.
-    pub async fn remove_if(self, key: &ServerKey, expected: Option<i64>, by: &Actor) -> Result<()> {
-        let mut change = Change::begin(self.0).await?;
-        lock(&mut change.tx, key, expected).await?;
-        forget(&mut change.tx, self.0.vault(), key).await?;
-        change.act(by, "server.remove", To::Server(key), json!({})).touch(Topic::Servers);
-        change.commit().await
+    async fn approve_in(
+        self,
+        change: &mut Change<'_>,
+        (key, id): (&ServerKey, &str),
+        spec: &ServerSpec,
+        by: &Actor,
+    ) -> Result<()> {
+        if spec.key_variable().is_some_and(steers) {
+            return Err(Error::Refused("its key goes where it would say which code runs"));
+        }
+        let query =
+            sql("UPDATE servers SET approved_hash = $2, approved_by = $3, approved_at = $4,
+             revision = revision + 1 WHERE id = $1");
+        let query = query.bind(id).bind(&command_hash(spec)).bind(by.name()).bind(self.0.now());
+        query.run(&mut change.tx).await?;
+        change.act(by, "server.approve", To::Server(key), json!({"target": spec.target()}));
+        Ok(())
     }
 
     /// The server of this key.
@@ -276,32 +307,6 @@ impl<'a> Servers<'a> {
     async fn existing(self, key: &ServerKey) -> Result<ServerRow> {
         self.get(key).await?.ok_or_else(|| missing(key))
     }
-}
-
-/// Deletes a server and all that hangs on it.
-pub(crate) async fn forget(tx: &mut Tx, vault: &Vault, key: &ServerKey) -> Result<()> {
-    let ((scope, owner), server) = (columns(&key.scope), write_key(key));
-    let query =
-        sql("DELETE FROM servers WHERE scope = $1 AND owner = $2 AND name = $3 RETURNING id");
-    let row = query.bind(scope).bind(owner).bind(key.name.as_str()).optional(tx).await?;
-    if let Some(row) = row {
-        vault.forget(tx, "servers", &row.text("id")?).await?;
-    }
-    let query = sql("DELETE FROM credentials WHERE server = $1 RETURNING owner");
-    for row in query.bind(&server).all(tx).await? {
-        let owner = row.text("owner")?;
-        let user = Some(owner).filter(|owner| !owner.is_empty());
-        let user = user.map(|owner| crate::users::id(&owner)).transpose()?;
-        vault.forget(tx, "credentials", &crate::credentials::id(key, user.as_ref())).await?;
-    }
-    sql("DELETE FROM tool_definitions WHERE server = $1").bind(&server).run(tx).await?;
-    sql("DELETE FROM tool_cache WHERE server = $1").bind(&server).run(tx).await?;
-    sql("DELETE FROM server_stats WHERE server = $1").bind(&server).run(tx).await?;
-    if key.scope == Scope::Global {
-        let query = sql("DELETE FROM agent_servers WHERE server = $1");
-        query.bind(key.name.as_str()).run(tx).await?;
-    }
-    Ok(())
 }
 
 /// Locks the row of a server, and says whether it is still the one that was read.

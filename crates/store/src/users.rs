@@ -1,5 +1,7 @@
 //! People: who they are, what they may do, their passwords. Deleting one deletes what is theirs.
 
+mod removal;
+
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -9,9 +11,9 @@ use crate::actor::Actor;
 use crate::change::{Change, To};
 use crate::db::{Engine, Row, Tx, sql};
 use crate::error::{Error, Result};
+use crate::password;
 use crate::store::Store;
 use crate::topics::Topic;
-use crate::{key, password, sealed, servers};
 
 /// What a person may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,62 +246,6 @@ impl Users<'_> {
             return Ok(None);
         }
         self.get(id).await
-    }
-
-    /// Deletes a person and what is theirs, in one transaction. What is returned must stop.
-    pub async fn remove(self, id: &UserId, by: &Actor) -> Result<Removed> {
-        let mut change = Change::begin(self.0).await?;
-        let tx = &mut change.tx;
-        one_at_a_time(tx).await?;
-        // Locks the row, so that nothing new becomes theirs meanwhile.
-        let query = sql("UPDATE users SET name = name WHERE id = $1");
-        found(query.bind(id.as_str()).run(tx).await?, id)?;
-        let removed = self.belongings(tx, id).await?;
-        for server in &removed.servers {
-            servers::forget(tx, self.0.vault(), server).await?;
-        }
-        for server in &removed.credentials {
-            let credential = crate::credentials::id(server, Some(id));
-            self.0.vault().forget(tx, "credentials", &credential).await?;
-        }
-        let query = sql("DELETE FROM credentials WHERE owner = $1");
-        query.bind(id.as_str()).run(tx).await?;
-        let query = sql("DELETE FROM approvals WHERE user_id = $1 RETURNING id");
-        for row in query.bind(id.as_str()).all(tx).await? {
-            let approval = row.text("id")?;
-            self.0.vault().forget(tx, sealed::arguments(&approval).owner, &approval).await?;
-        }
-        sql("DELETE FROM users WHERE id = $1").bind(id.as_str()).run(tx).await?;
-        some_administrator(tx).await?;
-        let counts = json!({"servers": removed.servers.len(), "agents": removed.agents.len()});
-        change.act(by, "user.remove", To::User(id), counts);
-        change.touch(Topic::People).touch(Topic::Servers).touch(Topic::Approvals);
-        change.commit().await?;
-        Ok(removed)
-    }
-
-    async fn belongings(self, tx: &mut Tx, id: &UserId) -> Result<Removed> {
-        let mut removed = Removed::default();
-        let query = sql("SELECT id FROM agents WHERE owner = $1 ORDER BY id");
-        for row in query.bind(id.as_str()).all(tx).await? {
-            removed.agents.push(crate::agents::id(&row.text("id")?)?);
-        }
-        let query =
-            sql("SELECT scope, owner, name FROM servers WHERE (scope = 'user' AND owner = $1)
-             OR (scope = 'agent' AND owner IN (SELECT id FROM agents WHERE owner = $1))
-             ORDER BY scope, owner, name");
-        for row in query.bind(id.as_str()).all(tx).await? {
-            let (scope, owner) = (row.text("scope")?, row.text("owner")?);
-            removed.servers.push(key::from_columns(&scope, &owner, &row.text("name")?)?);
-        }
-        let query = sql("SELECT server FROM credentials WHERE owner = $1 ORDER BY server");
-        for row in query.bind(id.as_str()).all(tx).await? {
-            let server = key::parse_key(&row.text("server")?)?;
-            if !removed.servers.contains(&server) {
-                removed.credentials.push(server);
-            }
-        }
-        Ok(removed)
     }
 
     async fn existing(self, id: &UserId) -> Result<User> {

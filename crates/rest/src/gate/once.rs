@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, Limited};
+use switchboard_model::UserId;
 use switchboard_store::{Claim, Held, Replay};
 
 use crate::api::Api;
@@ -68,6 +69,7 @@ async fn once(
         .as_ref()
         .map_or_else(|| format!("user {}", caller.user), |agent| format!("agent {agent}"));
     let request = Request::from_parts(head, Body::from(body));
+    let principal = (caller.user.clone(), principal);
     let work = claimed(api.clone(), (principal, key.to_owned(), asked), keeps, request, next);
     // What has begun is ended even if whoever asked is gone: the same request finds its answer.
     let done = api.tasks().spawn(work).await;
@@ -76,13 +78,13 @@ async fn once(
 
 async fn claimed(
     api: Api,
-    (principal, key, asked): (String, String, Vec<u8>),
+    ((user, principal), key, asked): ((UserId, String), String, Vec<u8>),
     keeps: Keeps,
     request: Request,
     next: Next,
 ) -> Result<Response> {
     let keys = api.store().idempotency();
-    let held = match keys.claim(&principal, &key, &asked, LASTING).await? {
+    let held = match keys.claim((&user, &principal), &key, &asked, LASTING).await? {
         Claim::First(held) => held,
         Claim::Done(replay) => return Ok(answer(&replay)),
         Claim::UnderWay => {

@@ -1,6 +1,7 @@
 //! Servers: finding the one that is meant, and showing them.
 
 mod approve;
+pub(crate) mod catalog;
 pub(crate) mod change;
 pub(crate) mod create;
 mod credential;

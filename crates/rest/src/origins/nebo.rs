@@ -5,6 +5,7 @@ mod shape;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
+use switchboard_store::Approve;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,9 +17,9 @@ use crate::answers::{BadBody, Conflict, Guarded, Missing};
 use crate::api::{Api, Routes};
 use crate::error::{Problem, Result};
 use crate::input::{Body, Id};
-use crate::ops::servers::change::{self, Approve};
+use crate::ops::servers::change;
 use crate::ops::servers::here::Here;
-use crate::ops::servers::{create, entry, find, find_own, list, shown};
+use crate::ops::servers::{catalog, create, entry, find, find_own, list, shown};
 use crate::who::Caller;
 
 pub(super) fn routes() -> Routes {
@@ -54,6 +55,7 @@ async fn integrations(
     path = "/integrations",
     tag = "origins",
     request_body = NewIntegration,
+    params(("idempotency-key" = Option<String>, Header, description = "The same request with the same key is done once.")),
     responses((status = 201, body = OneIntegration), BadBody, Conflict, Guarded)
 )]
 async fn add(
@@ -111,7 +113,7 @@ async fn update(
     }
     let mut spec = entry::native(&old.name, &changed(old, &wanted)?)?;
     if let Some(key) = &wanted.api_key {
-        entry::set_key(&mut spec, key)?;
+        catalog::set_key(&mut spec, key)?;
     }
     entry::check(&caller, &here, &spec)?;
     let how = (None, Approve::Later);

@@ -2,7 +2,10 @@
 //! is masked elsewhere because it looks like a secret could be the very thing that must be seen.
 
 use serde::Serialize;
-use switchboard_model::{IfMissing, SecretTemplate, ServerSpec, Template, Transport};
+use switchboard_model::steering::steers;
+use switchboard_model::{
+    Auth, IfMissing, SecretTemplate, ServerSpec, StdioSpec, Template, Transport,
+};
 use utoipa::ToSchema;
 
 use super::server::ServerView;
@@ -14,7 +17,7 @@ pub(crate) struct CommandView {
     pub(crate) words: Vec<String>,
     /// Where it would run.
     pub(crate) cwd: Option<String>,
-    /// What its environment would have besides the small base.
+    /// What its environment would have besides the small base, also the variable that takes its key.
     pub(crate) env: Vec<VariableView>,
 }
 
@@ -23,7 +26,8 @@ pub(crate) struct CommandView {
 pub(crate) struct VariableView {
     /// Its name.
     pub(crate) name: String,
-    /// The variables of the hub that make it up; nothing else is shown of it.
+    /// The variables of the hub that make it up; nothing else is shown of it, unless it decides which code
+    /// runs: then it is a part of the command line, and all of it is.
     pub(crate) value: Option<String>,
     /// Whether its value is sealed, and shown to nobody.
     pub(crate) sealed: bool,
@@ -37,13 +41,28 @@ pub(crate) fn reveal(view: &mut ServerView, spec: &ServerSpec) {
     approval.command = Some(CommandView {
         words: words.map(Template::source).collect(),
         cwd: stdio.cwd.as_ref().map(Template::source),
-        env: stdio.env.iter().map(|(name, value)| variable(name, value)).collect(),
+        env: environment(stdio, spec),
     });
+}
+
+/// What the key is put into has nothing else in it.
+fn environment(stdio: &StdioSpec, spec: &ServerSpec) -> Vec<VariableView> {
+    let key = spec.key_variable();
+    let given = match &spec.auth {
+        Auth::ApiKey { key, .. } => key.as_ref(),
+        Auth::None | Auth::Bearer { .. } | Auth::OAuth { .. } => None,
+    };
+    // Without one in the declaration, it is what the store keeps.
+    let kept = |name: &str| VariableView { name: name.to_owned(), value: None, sealed: true };
+    let key_view = key.map(|name| given.map_or_else(|| kept(name), |key| variable(name, key)));
+    let others = stdio.env.iter().filter(|(name, _)| key != Some(name.as_str()));
+    others.map(|(name, value)| variable(name, value)).chain(key_view).collect()
 }
 
 fn variable(name: &str, value: &SecretTemplate) -> VariableView {
     let default = |(_, missing): (&str, &IfMissing)| matches!(missing, IfMissing::Use(text) if !text.is_empty());
-    let sealed = value.has_literal_secret() || value.variables().any(default);
+    let secret = value.has_literal_secret() || value.variables().any(default);
+    let sealed = secret && !steers(name);
     let shown = (!sealed).then(|| value.expose().source());
     VariableView { name: name.to_owned(), value: shown, sealed }
 }

@@ -141,7 +141,7 @@ pub(crate) struct StatsView {
     pub(crate) use_count: u64,
     /// How often that failed.
     pub(crate) error_count: u64,
-    /// What went wrong last.
+    /// What went wrong last, for whoever may change it: it may be about any of its callers.
     pub(crate) last_error: Option<String>,
     /// Its state; as it was last written down, if it does not run.
     pub(crate) connection_status: Option<String>,
@@ -221,7 +221,13 @@ pub(crate) fn server(shown: Shown<'_>) -> ServerView {
         standing: spec.standing.as_str().to_owned(),
         state: StateView { stale, ..state(status) },
         approval: approval(spec, row.map(|row| &**row)),
-        stats: stats_view(stats, status),
+        stats: StatsView {
+            // What a call came to is its caller's, and anybody may have made it.
+            last_error: stats
+                .and_then(|stats| stats.last_error.clone())
+                .filter(|_| entry.is_some()),
+            ..stats_view(stats, status)
+        },
         revision: row.map(|row| row.revision),
         your_credential,
         entry,
@@ -300,7 +306,7 @@ fn stats_view(stats: Option<&ServerStats>, status: Option<&Status>) -> StatsView
         last_used: stats.last_used.map(time),
         use_count: stats.use_count,
         error_count: stats.error_count,
-        last_error: stats.last_error.clone(),
+        last_error: None,
         connection_status: code.or_else(|| stats.connection_status.clone()),
         last_connected_at: stats.last_connected_at.map(time),
         tool_count: tools.or(stats.tool_count),

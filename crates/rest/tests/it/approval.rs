@@ -12,6 +12,7 @@ suite! {
     nothing_starts_without_an_administrator,
     who_approves_sees_everything_that_would_run,
     an_edit_takes_the_approval_away,
+    what_decides_which_code_runs_is_a_part_of_the_command_line,
 }
 
 /// A command that leaves a mark and then serves.
@@ -58,7 +59,9 @@ async fn nothing_starts_without_an_administrator(engine: Engine<'_>) {
     let agent = world.client(&world.tokens.agent);
     let deletes = |method: &str| method == "DELETE";
     for case in CASES.iter().filter(|case| !deletes(case.method)) {
-        let path = case.path.replace("{server}", id).replace("{agent}", "helper");
+        let ids = ["{server}", "{command}", "{credited}"];
+        let path = ids.iter().fold(case.path.to_owned(), |path, part| path.replace(part, id));
+        let path = path.replace("{agent}", "helper");
         let mut body = case.body.to_owned();
         if case.path.ends_with("/approve") {
             body = json!({"hash": hash}).to_string();
@@ -139,6 +142,72 @@ async fn an_edit_takes_the_approval_away(engine: Engine<'_>) {
     assert!(mark.exists());
     let status = world.hub.upstreams.status_of(&crate::kit::global("cmd")).unwrap();
     assert_eq!(status.state.code(), "needs_approval");
+    world.stop().await;
+}
+
+/// Of a command line that is approved, a member changes only what it is given to work with.
+async fn what_decides_which_code_runs_is_a_part_of_the_command_line(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (ada, bob) = (world.ada(), world.bob());
+    let with = |env: Value, auth: Value| {
+        let mut entry = marking(&world.scratch.path().join("mark"));
+        entry["env"] = env;
+        if !auth.is_null() {
+            entry["auth"] = auth;
+        }
+        json!({"entry": entry})
+    };
+    let key = |variable: &str| json!({"type": "api_key", "variable": variable, "key": "v"});
+    let plain = json!({"K": "one"});
+    let new = json!({"name": "cmd", "entry": with(plain.clone(), Value::Null)["entry"]});
+    let made = bob.post("/api/v1/servers", new).await.expect(201);
+    let path = format!("/api/v1/servers/{}", made["id"].as_str().unwrap());
+    let approve = async || {
+        let hash = ada.get(&path).await.expect(200)["approval"]["hash"].clone();
+        let runs = ada.post(&format!("{path}/approve"), json!({"hash": hash})).await.expect(200);
+        assert_eq!(runs["state"]["code"], "connected", "{runs}");
+    };
+    approve().await;
+    for name in ["PATH", "NODE_OPTIONS", "LD_PRELOAD", "npm_config_registry", "A=B"] {
+        let answer = bob.put(&path, with(plain.clone(), key(name))).await.expect(422);
+        assert!(answer["detail"].as_str().unwrap().contains(name), "{answer}");
+    }
+    let sealed = |name: &str| json!({"name": name, "value": null, "sealed": true});
+    let clear = |name: &str, value: &str| json!({"name": name, "value": value, "sealed": false});
+    let path_is = |value: &str| json!({"K": "one", "PATH": value});
+    let (one, two) = ("/usr/bin:/bin", "/tmp/evil:/usr/bin:/bin");
+    for (what, edit, env) in [
+        ("another key's value", with(json!({"K": "two"}), Value::Null), None),
+        (
+            "a variable for its key",
+            with(plain.clone(), key("KEY")),
+            Some(json!([sealed("K"), sealed("KEY")])),
+        ),
+        (
+            "another one",
+            with(plain.clone(), key("TOKEN")),
+            Some(json!([sealed("K"), sealed("TOKEN")])),
+        ),
+        (
+            "where programs are",
+            with(path_is(one), Value::Null),
+            Some(json!([sealed("K"), clear("PATH", one)])),
+        ),
+        (
+            "elsewhere",
+            with(path_is(two), Value::Null),
+            Some(json!([sealed("K"), clear("PATH", two)])),
+        ),
+    ] {
+        let edited = bob.put(&path, edit).await.expect(200);
+        let state = if env.is_some() { "needs_approval" } else { "connected" };
+        assert_eq!(edited["state"]["code"], state, "{what}: {edited}");
+        if let Some(env) = env {
+            let shown = ada.get(&path).await.expect(200);
+            assert_eq!(shown["approval"]["command"]["env"], env, "{what}");
+            approve().await;
+        }
+    }
     world.stop().await;
 }
 

@@ -17,3 +17,4 @@ mod servers;
 mod sign_in;
 mod tested;
 mod things;
+mod together;

@@ -1,13 +1,18 @@
 //! Every route with every kind of credential: exactly those pass for whom it is.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_model::{AgentId, AgentSpec, Scope, ServerKey};
+use switchboard_model::{
+    AgentId, AgentSpec, Auth, Scope, Secret, ServerKey, StdioSpec, Template, Transport,
+};
 use switchboard_rest::{Access, ROUTES};
-use switchboard_store::{Actor, Role, Subject};
+use switchboard_store::{Actor, CredentialKind, NewCredential, Role, Subject, command_hash};
+use switchboard_testkit::script::{Script, Scripted};
 
-use crate::kit::{Engine, World, global, user};
+use crate::kit::{Client, Engine, World, global, user};
 
 suite! {
     exactly_the_allowed_pass,
@@ -17,7 +22,9 @@ suite! {
 }
 
 /// A route, what is sent to it, and the answers to another member, to the member whose things they
-/// are, to the administrator, and to the member's agent.
+/// are, to the administrator, and to an agent, whosever it is. In what is sent `{fresh}` is a name that nothing
+/// has, `{server}` a server that is switched off, `{command}` one with a command line that waits for approval,
+/// which `{hash}` names, and `{credited}` one with a credential.
 pub(crate) struct Case {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
@@ -44,29 +51,38 @@ const OWN: [u16; 4] = [404, 200, 200, 403];
 const ADMIN: [u16; 4] = [403, 403, 200, 403];
 
 const ENTRY: &str = r#"{"entry": {"url": "http://127.0.0.1:9/mcp", "enabled": false}}"#;
-const NO_HASH: &str =
-    r#"{"hash": "0000000000000000000000000000000000000000000000000000000000000000"}"#;
+const NEW: &str =
+    r#"{"name": "{fresh}", "entry": {"url": "http://127.0.0.1:9/mcp", "enabled": false}}"#;
+const NEW_IN_ASSISTANTS: &str = r#"{"name": "{fresh}", "transport": "http", "url": "http://127.0.0.1:9/mcp",
+    "enabled": false}"#;
+/// For people, of what they make.
+const MADE: [u16; 4] = [201, 201, 201, 403];
 
 /// Every route.
 pub(crate) const CASES: &[Case] = &[
     case("GET", "/api/v1/servers", "", PEOPLE),
-    case("POST", "/api/v1/servers", "{}", [422, 422, 422, 403]),
+    case("POST", "/api/v1/servers", NEW, MADE),
     case("GET", "/api/v1/servers/{server}", "", OWN),
     case("PUT", "/api/v1/servers/{server}", ENTRY, OWN),
     case("DELETE", "/api/v1/servers/{server}", "", [404, 204, 204, 403]),
     case("POST", "/api/v1/servers/{server}/enable", "", OWN),
     case("POST", "/api/v1/servers/{server}/disable", "", OWN),
-    case("POST", "/api/v1/servers/{server}/approve", NO_HASH, [403, 403, 412, 403]),
+    case("POST", "/api/v1/servers/{command}/approve", r#"{"hash": "{hash}"}"#, ADMIN),
     case("POST", "/api/v1/servers/{server}/reconnect", "", OWN),
     case("POST", "/api/v1/servers/{server}/test", "", OWN),
     case("GET", "/api/v1/servers/{server}/logs", "", OWN),
     case("PUT", "/api/v1/servers/{server}/credential", r#"{"kind":"bearer","value":"x"}"#, OWN),
-    case("DELETE", "/api/v1/servers/{server}/credential", "", [404, 404, 404, 403]),
+    case("DELETE", "/api/v1/servers/{credited}/credential", "", [404, 204, 204, 403]),
     case("GET", "/api/v1/catalog", "", PEOPLE),
     case("GET", "/api/v1/tools", "", ALL),
-    case("POST", "/api/v1/tools/call", r#"{"name": "mcp__none__x"}"#, [404; 4]),
+    case(
+        "POST",
+        "/api/v1/tools/call",
+        r#"{"name": "mcp__open__echo", "arguments": {"text": "x"}}"#,
+        ALL,
+    ),
     case("GET", "/api/v1/agents", "", PEOPLE),
-    case("POST", "/api/v1/agents", "{}", [422, 422, 422, 403]),
+    case("POST", "/api/v1/agents", r#"{"id": "{fresh}"}"#, MADE),
     case("GET", "/api/v1/agents/{agent}", "", OWN),
     case("PUT", "/api/v1/agents/{agent}", "{}", OWN),
     case("DELETE", "/api/v1/agents/{agent}", "", [404, 204, 204, 403]),
@@ -85,7 +101,7 @@ pub(crate) const CASES: &[Case] = &[
     case("DELETE", "/api/v1/tokens/{token}", "", [404, 204, 204, 403]),
     case("GET", "/api/v1/me", "", ALL),
     case("GET", "/api/v1/users", "", ADMIN),
-    case("POST", "/api/v1/users", "{}", [403, 403, 422, 403]),
+    case("POST", "/api/v1/users", r#"{"id": "{fresh}"}"#, [403, 403, 201, 403]),
     case("GET", "/api/v1/users/bob", "", OWN),
     case("PUT", "/api/v1/users/bob", "{}", OWN),
     case("DELETE", "/api/v1/users/{user}", "", [403, 403, 204, 403]),
@@ -109,17 +125,12 @@ pub(crate) const CASES: &[Case] = &[
     case("GET", "/metrics", "", PEOPLE),
     case("GET", "/tools/list", "", ALL),
     case("GET", "/api/agents/mcp", "", PEOPLE),
-    case(
-        "POST",
-        "/api/agents/mcp/reconnect",
-        r#"{"server_name": "user:bob:none"}"#,
-        [404, 404, 404, 403],
-    ),
+    case("POST", "/api/agents/mcp/reconnect", r#"{"server_name": "{server}"}"#, OWN),
     case("GET", "/api/mcp", "", PEOPLE),
-    case("POST", "/api/mcp", "{}", [422, 422, 422, 403]),
-    case("DELETE", "/api/mcp", "", [400, 400, 400, 403]),
+    case("POST", "/api/mcp", NEW_IN_ASSISTANTS, PEOPLE),
+    case("DELETE", "/api/mcp?id={server}", "", OWN),
     case("GET", "/integrations", "", PEOPLE),
-    case("POST", "/integrations", "{}", [422, 422, 422, 403]),
+    case("POST", "/integrations", r#"{"name": "{fresh}", "serverType": "memory"}"#, MADE),
     case("GET", "/integrations/{server}", "", OWN),
     case("PUT", "/integrations/{server}", "{}", OWN),
     case("DELETE", "/integrations/{server}", "", [404, 204, 204, 403]),
@@ -129,8 +140,10 @@ pub(crate) const CASES: &[Case] = &[
 
 /// The path as the table has it.
 fn row(path: &str) -> String {
+    let path = path.split('?').next().unwrap();
     let parts = path.split('/').map(|part| match part {
-        "{server}" | "{agent}" | "{token}" | "{user}" | "bob" | "clerk" => "{id}",
+        "{server}" | "{command}" | "{credited}" | "{agent}" | "{token}" | "{user}" | "bob"
+        | "clerk" => "{id}",
         other => other,
     });
     parts.collect::<Vec<_>>().join("/")
@@ -143,7 +156,14 @@ async fn exactly_the_allowed_pass(engine: Engine<'_>) {
         ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
     assert_eq!(cases, routes, "every route has its row here");
 
-    let world = World::with(engine, |_| vec![crate::agents::FILE.to_owned()]).await;
+    let server = Scripted::http(&Script::new());
+    let open = format!("[servers.open]\nurl = {:?}\n", server.url());
+    let world = World::with(engine, |_| vec![crate::agents::FILE.to_owned(), open]).await;
+    world.hub.upstreams.settled(&global("open"), Duration::from_secs(30)).await;
+    world.hub.make_so().await.unwrap();
+    let asleep = AgentSpec { enabled: false, ..AgentSpec::default() };
+    let sleeper = world.agent("sleeper", "bob", &asleep).await;
+    let aide = world.agent("aide", "ada", &AgentSpec::default()).await;
     let tokens = world.tokens.clone();
     let document = world.nobody().get("/api/v1/openapi.json").await.expect(200);
     let mut wrong = Vec::new();
@@ -151,21 +171,25 @@ async fn exactly_the_allowed_pass(engine: Engine<'_>) {
         let route = ROUTES.iter().find(|r| r.method == case.method && r.path == row(case.path));
         let public = route.unwrap().access == Access::Public;
         let shut = if public { case.answers[0] } else { 401 };
-        let (ada, bob, eve) = (&tokens.ada, &tokens.bob, &tokens.eve);
-        let everybody: [(&str, Option<&str>, u16); 8] = [
-            ("nobody", None, shut),
-            ("garbage", Some("swb_garbage"), shut),
-            ("expired", Some(&tokens.expired), shut),
-            ("revoked", Some(&tokens.revoked), shut),
-            ("another member", Some(eve), case.answers[0]),
-            ("the member", Some(bob), case.answers[1]),
-            ("the administrator", Some(ada), case.answers[2]),
-            ("the member's agent", Some(&tokens.agent), case.answers[3]),
+        let token = |token: &str| world.client(token);
+        let everybody: [(&str, Client, u16); 11] = [
+            ("nobody", world.nobody(), shut),
+            ("garbage", token("swb_garbage"), shut),
+            ("expired", token(&tokens.expired), shut),
+            ("revoked", token(&tokens.revoked), shut),
+            ("a disabled agent", token(&sleeper), shut),
+            ("another member", token(&tokens.eve), case.answers[0]),
+            // Another password ends the sessions, so this comes first.
+            ("the member on the page", world.page("bob").await, case.answers[1]),
+            ("the member", token(&tokens.bob), case.answers[1]),
+            ("the administrator", token(&tokens.ada), case.answers[2]),
+            ("the member's agent", token(&tokens.agent), case.answers[3]),
+            // It is never more than itself, whoever owns it.
+            ("the administrator's agent", token(&aide), case.answers[3]),
         ];
-        for (who, token, wanted) in everybody {
-            let path = world.fixture(case.path, number).await;
-            let client = token.map_or_else(|| world.nobody(), |token| world.client(token));
-            let body = Some(case.body).filter(|body| !body.is_empty()).map(str::to_owned);
+        for (who, client, wanted) in everybody {
+            let (path, body) = world.fixture(case, number).await;
+            let body = Some(body).filter(|body| !body.is_empty());
             let status = client.open(case.method, &path, body).await.status().as_u16();
             if !documented(&document, case, status) {
                 wrong.push(format!("{} {path}: {status} is not in the document", case.method));
@@ -209,8 +233,9 @@ async fn nothing_that_is_sent_breaks_a_route(engine: Engine<'_>) {
     for case in CASES.iter().filter(|case| !case.path.ends_with("/events")) {
         for (number, body) in bodies.iter().enumerate() {
             let id = ids[number % ids.len()];
-            let parts = case.path.split('/').map(|part| match part {
-                "{server}" | "{agent}" | "{token}" | "{user}" => id,
+            let path = case.path.split('?').next().unwrap();
+            let parts = path.split('/').map(|part| match part {
+                "{server}" | "{command}" | "{credited}" | "{agent}" | "{token}" | "{user}" => id,
                 other => other,
             });
             let path = format!("{}?limit=1e3&x=%00", parts.collect::<Vec<_>>().join("/"));
@@ -241,20 +266,72 @@ async fn what_is_in_no_table_is_not_there(engine: Engine<'_>) {
 }
 
 impl World {
-    /// The path with the ids of things that were just made, all of them Bob's.
-    async fn fixture(&self, path: &str, number: usize) -> String {
-        let by = Actor::system();
-        if path.contains("{server}") {
-            let scope = Scope::User(user("bob"));
-            let key = ServerKey { scope, ..global(&format!("server-{number}")) };
-            if self.store.servers().get(&key).await.unwrap().is_some() {
-                self.store.servers().remove(&key, &by).await.unwrap();
-            }
-            let spec = crate::servers::off(&key.name);
-            let row = self.store.servers().create(&key, &spec, &by).await.unwrap();
-            self.hub.make_so().await.unwrap();
-            return path.replace("{server}", &row.id);
+    /// A token of an agent of this person.
+    async fn agent(&self, id: &str, owner: &str, spec: &AgentSpec) -> String {
+        let (agent, by) = (AgentId::parse(id).unwrap(), Actor::system());
+        self.store.agents().create(&agent, &user(owner), spec, &by).await.unwrap();
+        let made = self.store.tokens().create(&Subject::Agent(agent), "x", None, &by).await;
+        self.hub.make_so().await.unwrap();
+        made.unwrap().secret.expose().to_owned()
+    }
+
+    /// Somebody in a new session of the page, who really means what they send.
+    async fn page(&self, who: &str) -> Client {
+        let session = self.store.sign_in().begin(&user(who), Duration::from_secs(3600)).await;
+        let session = session.unwrap();
+        let cookie = format!("__Host-switchboard={}", session.id.expose());
+        self.nobody().header("cookie", &cookie).header("x-csrf-token", session.csrf.expose())
+    }
+
+    /// The path and the body with the ids of things that were just made, all of them Bob's.
+    async fn fixture(&self, case: &Case, number: usize) -> (String, String) {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let fresh = format!("fresh-{}", MADE.fetch_add(1, Ordering::Relaxed));
+        let body = case.body.replace("{fresh}", &fresh);
+        let both = format!("{}\n{body}", case.path);
+        let both = match both.contains("{server}")
+            || both.contains("{command}")
+            || both.contains("{credited}")
+        {
+            true => self.server_fixture(&both, number).await,
+            false => self.other_fixture(&both, number).await,
+        };
+        let (path, body) = both.split_once('\n').unwrap();
+        (path.to_owned(), body.to_owned())
+    }
+
+    async fn server_fixture(&self, text: &str, number: usize) -> String {
+        let (by, servers) = (Actor::system(), self.store.servers());
+        let scope = Scope::User(user("bob"));
+        let key = ServerKey { scope, ..global(&format!("server-{number}")) };
+        if servers.get(&key).await.unwrap().is_some() {
+            servers.remove(&key, &by).await.unwrap();
         }
+        let mut spec = crate::servers::off(&key.name);
+        if text.contains("{command}") {
+            let (command, args) = (Template::literal("true"), Vec::new());
+            let line = StdioSpec { command, args, env: Default::default(), cwd: None };
+            (spec.transport, spec.auth) = (Transport::Stdio(line), Auth::None);
+        }
+        let row = servers.create(&key, &spec, &by).await.unwrap();
+        if text.contains("{credited}") {
+            let new = NewCredential {
+                kind: CredentialKind::Bearer,
+                value: Secret::new("x"),
+                issuer: None,
+                scopes: None,
+                expires_at: None,
+            };
+            self.store.credentials().set(&key, None, &new, &by).await.unwrap();
+        }
+        self.hub.make_so().await.unwrap();
+        let hash: String = command_hash(&spec).iter().map(|byte| format!("{byte:02x}")).collect();
+        let ids = ["{server}", "{command}", "{credited}"];
+        ids.iter().fold(text.replace("{hash}", &hash), |text, id| text.replace(id, &row.id))
+    }
+
+    async fn other_fixture(&self, path: &str, number: usize) -> String {
+        let by = Actor::system();
         if path.contains("{agent}") {
             let id = AgentId::parse(&format!("agent-{number}")).unwrap();
             if self.store.agents().get(&id).await.unwrap().is_none() {

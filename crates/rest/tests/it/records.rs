@@ -3,15 +3,19 @@
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use switchboard_model::{Scope, ServerKey};
-use switchboard_store::NewEvent;
+use switchboard_store::{Actor, NewEvent, Role, Subject};
 
 use crate::kit::{Client, Engine, World, global, user};
+
+const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 
 suite! {
     how_much_is_kept_is_said_by_administrators,
     members_see_only_what_they_did,
     events_are_resumed_filtered_and_end_with_the_credential,
     whoever_missed_events_is_told,
+    nothing_is_told_by_a_credential_that_has_expired,
+    whoever_gets_an_id_anew_finds_nothing_under_it,
 }
 
 async fn members_see_only_what_they_did(engine: Engine<'_>) {
@@ -166,5 +170,60 @@ async fn events_are_resumed_filtered_and_end_with_the_credential(engine: Engine<
     }
     assert_eq!(live.next().await, None, "a stream outlived its token");
     assert_eq!(again.next().await, None);
+    world.stop().await;
+}
+
+async fn nothing_is_told_by_a_credential_that_has_expired(engine: Engine<'_>) {
+    use switchboard_model::Clock as _;
+    let world = World::start(engine).await;
+    let (events, subject) = (world.store.events(), Subject::User(user("bob")));
+    let until = Some(world.clock.now() + MINUTE);
+    let token = world.store.tokens().create(&subject, "x", until, &Actor::system()).await.unwrap();
+    let session = world.store.sign_in().begin(&user("bob"), MINUTE).await.unwrap();
+    let cookie = format!("__Host-switchboard={}", session.id.expose());
+    let mut token = Stream::open(&world.client(token.secret.expose()), "/api/v1/events").await;
+    let mut page = Stream::open(&world.nobody().header("cookie", &cookie), "/api/v1/events").await;
+    let mut lasting = Stream::open(&world.bob(), "/api/v1/events").await;
+    events.append(&event("before", None, None)).await.unwrap();
+    for stream in [&mut token, &mut page, &mut lasting] {
+        assert_eq!(stream.next().await.unwrap().1["kind"], "before");
+    }
+    world.clock.advance(2 * MINUTE);
+    events.append(&event("after", None, None)).await.unwrap();
+    assert_eq!(lasting.next().await.unwrap().1["kind"], "after");
+    assert_eq!(token.next().await, None, "a stream outlived its token");
+    assert_eq!(page.next().await, None, "a stream outlived its session");
+    world.stop().await;
+}
+
+async fn whoever_gets_an_id_anew_finds_nothing_under_it(engine: Engine<'_>) {
+    let world = World::start(engine).await;
+    let (ada, by) = (world.ada(), Actor::system());
+    let keyed = world.bob().header("idempotency-key", "k");
+    keyed.post("/api/v1/agents", json!({"id": "his"})).await.expect(201);
+    world.store.events().append(&event("his", Some("bob"), None)).await.unwrap();
+    assert_eq!(ada.delete("/api/v1/users/bob").await.status, 204);
+    world.clock.advance(MINUTE);
+    world.store.users().create(&user("bob"), "Another", Role::Member, &by).await.unwrap();
+    let made = world.store.tokens().create(&Subject::User(user("bob")), "x", None, &by).await;
+    let bob = world.client(made.unwrap().secret.expose());
+    let acts = async |query: &str| {
+        let rows = bob.get(&format!("/api/v1/audit?{query}")).await.expect(200);
+        rows["items"].as_array().unwrap().len()
+    };
+    assert_eq!((acts("").await, acts("since=2001-01-01T00:00:00Z").await), (0, 0));
+    assert_eq!(bob.get("/api/v1/usage/totals").await.expect(200)["totals"], json!([]));
+    let mut stream = Stream::open(&bob, "/api/v1/events?after=0").await;
+    world.store.events().append(&event("next", None, None)).await.unwrap();
+    while let Some((_, data)) = stream.next().await {
+        assert_ne!(data["kind"], "his");
+        if data["kind"] == "next" {
+            break;
+        }
+    }
+    let again = bob.header("idempotency-key", "k");
+    let again = again.post("/api/v1/agents", json!({"id": "his"})).await;
+    assert_eq!((again.status, again.header("idempotency-replayed")), (201, ""), "{again:?}");
+    assert_eq!(acts("").await, 1);
     world.stop().await;
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use switchboard_model::server::KeyPlace;
+use switchboard_model::steering::steers;
 use switchboard_model::{
     AuditArguments, Auth, HttpKind, HttpSpec, Limits, Pattern, SecretTemplate, ServerName,
     ServerSpec, Start, StdioSpec, Template, Timing, ToolFilter, Transport, mask,
@@ -65,9 +66,10 @@ impl Parts {
     }
 }
 
-/// What an administrator approves: command, arguments, names of variables, directory.
+/// What an administrator approves: command, arguments, directory, the names of variables, also of the one that
+/// takes the key, and the values of those that decide which code runs.
 pub fn command_hash(spec: &ServerSpec) -> [u8; 32] {
-    let mut hash = Sha256::new_with_prefix(b"switchboard command line 1\0");
+    let mut hash = Sha256::new_with_prefix(b"switchboard command line 2\0");
     let mut add = |part: &str| {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
@@ -77,8 +79,13 @@ pub fn command_hash(spec: &ServerSpec) -> [u8; 32] {
         add(&stdio.args.len().to_string());
         stdio.args.iter().for_each(|word| add(&template::write(word).to_string()));
         add(&stdio.env.len().to_string());
-        stdio.env.keys().for_each(|name| add(name));
+        for (name, value) in &stdio.env {
+            let value = steers(name).then(|| template::write(value.expose()));
+            add(name);
+            add(&value.map_or(Value::Null, |value| json!([value])).to_string());
+        }
         add(&stdio.cwd.as_ref().map_or(Value::Null, template::write).to_string());
+        add(&json!(spec.key_variable()).to_string());
     }
     hash.finalize().into()
 }
@@ -165,7 +172,7 @@ fn put(secrets: &mut Map<String, Value>, place: String, goes: Goes, template: &T
         return written;
     }
     secrets.insert(place.clone(), written);
-    serde_json::json!({"sealed": place})
+    json!({"sealed": place})
 }
 
 fn put_secret(secrets: &mut Map<String, Value>, place: String, template: &SecretTemplate) -> Value {

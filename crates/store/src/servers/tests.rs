@@ -110,6 +110,23 @@ fn what_an_administrator_approves_is_the_whole_command_line() {
         let edited = ServerSpec { transport: Transport::Stdio(edit), ..base.clone() };
         assert_ne!(command_hash(&edited), command_hash(&base), "{edited:?}");
     }
+    let with = |name: &str, value: &str| {
+        let mut line = line.clone();
+        line.env.insert(name.to_owned(), SecretTemplate::new(Template::literal(value)));
+        ServerSpec { transport: Transport::Stdio(line), ..base.clone() }
+    };
+    // A key may be another one; what decides which code runs may not.
+    assert_eq!(command_hash(&with("TOKEN", "other")), command_hash(&base));
+    for name in ["PATH", "NODE_OPTIONS", "LD_PRELOAD"] {
+        assert_ne!(command_hash(&with(name, "a")), command_hash(&with(name, "b")), "{name}");
+    }
+    let keyed = |name: &str, key: Option<SecretTemplate>| ServerSpec {
+        auth: Auth::ApiKey { place: KeyPlace::Variable(name.to_owned()), key },
+        ..base.clone()
+    };
+    let hashes = [&base, &keyed("A", None), &keyed("B", None)].map(command_hash);
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "the variable that takes the key");
+    assert_eq!(command_hash(&keyed("A", Some(secret()))), hashes[1]);
     let described = ServerSpec { description: Some("other".to_owned()), ..base.clone() };
     assert_eq!(command_hash(&described), command_hash(&base));
 }

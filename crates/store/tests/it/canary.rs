@@ -89,7 +89,9 @@ async fn plant(store: &Store, world: &World) -> (Vec<Secret>, String) {
     let id = store.approvals().ask(&asked).await.unwrap();
     write!(said, "{:?}", store.approvals().get(&id).await.unwrap()).unwrap();
     let requests = store.idempotency();
-    let claim = requests.claim("ada", CANARY, CANARY.as_bytes(), Duration::from_secs(60)).await;
+    let claim = requests
+        .claim((&user("ada"), "ada"), CANARY, CANARY.as_bytes(), Duration::from_secs(60))
+        .await;
     let Ok(Claim::First(held)) = claim else { panic!("it is the first") };
     let headers = vec![("location".to_owned(), CANARY.to_owned())];
     let answer = Replay { status: 201, headers, body: CANARY.as_bytes().to_vec() };

@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use serde_json::json;
 use switchboard_model::{AgentSpec, Clock, Secret, ServerName};
-use switchboard_store::{Actor, Error, Role, Subject, Topic};
+use switchboard_store::{
+    Actor, CallRecord, Claim, Error, NewEvent, Recorder, RecorderOptions, Replay, Role, Store,
+    Subject, Topic,
+};
 
-use crate::kit::{World, ada, agent, command, global, of_agent, of_user, until, user};
+use crate::kit::{World, ada, agent, call, command, global, of_agent, of_user, until, user};
 
 suite! {
     the_first_person_is_the_administrator,
@@ -199,9 +203,6 @@ async fn an_agent_is_what_was_declared(world: World) {
     };
     let made = store.agents().create(&agent("cto"), &user("bob"), &spec, &ada()).await.unwrap();
     assert_eq!((made.spec, made.revision), (spec.clone(), 1));
-    assert_eq!(store.agents().unassign(&name("github"), &ada()).await.unwrap(), 1);
-    let left = store.access().agent(&agent("cto")).unwrap();
-    assert_eq!(left.spec.servers, Some(BTreeSet::from([name("linear")])));
     let none = AgentSpec { servers: Some(BTreeSet::new()), enabled: false, description: None };
     let stale = store.agents().update(&agent("cto"), &none, Some(7), &ada()).await;
     assert!(matches!(stale, Err(Error::Stale { .. })));
@@ -255,6 +256,9 @@ async fn deleting_a_person_takes_what_is_theirs_and_nothing_else(world: World) {
     let token = Subject::Agent(agent("cto"));
     let token = store.tokens().create(&token, "", None, &ada()).await.unwrap();
     let session = store.sign_in().begin(&user("bob"), HOUR).await.unwrap();
+    for who in ["ada", "bob", "bobby"] {
+        traces_of(&world, &store, who).await;
+    }
     let changed = store.watch(Topic::Servers);
 
     let removed = store.users().remove(&user("bob"), &ada()).await.unwrap();
@@ -268,7 +272,34 @@ async fn deleting_a_person_takes_what_is_theirs_and_nothing_else(world: World) {
     assert_eq!(left, [shared.clone(), hers.clone()]);
     assert_eq!(store.credentials().list().await.unwrap().len(), 2);
     assert_eq!(store.agents().list().await.unwrap().len(), 1);
-    // Two servers, two credentials, the head of the log: nothing sealed is left behind.
-    assert_eq!(world.count("SELECT COUNT(*) FROM sealed").await, 5);
+    // Two servers, two credentials, two answers, the head of the log: nothing else sealed is left behind.
+    assert_eq!(world.count("SELECT COUNT(*) FROM sealed").await, 7);
+    // Whoever has that id next finds nothing of it.
+    store.users().create(&user("bob"), "Another Bob", Role::Member, &ada()).await.unwrap();
+    for (who, left) in [("bob", 0), ("ada", 1), ("bobby", 1)] {
+        let count = async |what: &str| world.count(&format!("SELECT COUNT(*) FROM {what}")).await;
+        let usage = count(&format!("usage WHERE period = 'day' AND user_id = '{who}'")).await;
+        let key = format!("'user:{who}/x'");
+        let events = count(&format!("events WHERE user_id = '{who}' OR server = {key}")).await;
+        let answers = count(&format!("idempotency WHERE user_id = '{who}'")).await;
+        assert_eq!((usage, events, answers), (left, 2 * left, left), "{who}");
+    }
+    let claim = store.idempotency().claim((&user("bob"), "bob"), "k", b"x", HOUR).await.unwrap();
+    assert!(matches!(claim, Claim::First(_)), "{claim:?}");
     store.close().await.unwrap();
+}
+
+/// A call, two events and an answer of one person.
+async fn traces_of(world: &World, store: &Store, who: &str) {
+    let recorder = Recorder::start(store, RecorderOptions::default()).unwrap();
+    recorder.record(CallRecord { user: Some(user(who)), ..call(world, 0) });
+    recorder.close(HOUR).await;
+    for (user, server) in [(Some(user(who)), None), (None, Some(of_user(who, "x")))] {
+        let event = NewEvent { kind: "k".to_owned(), user, server, payload: json!({}) };
+        store.events().append(&event).await.unwrap();
+    }
+    let claim = store.idempotency().claim((&user(who), who), "k", b"x", HOUR).await.unwrap();
+    let Claim::First(held) = claim else { panic!("it is the first: {claim:?}") };
+    let answer = Replay { status: 201, headers: Vec::new(), body: b"{}".to_vec() };
+    store.idempotency().finish(&held, &answer).await.unwrap();
 }

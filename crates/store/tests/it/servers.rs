@@ -1,7 +1,12 @@
 //! Servers: declared, edited, approved, counted, forgotten.
 
-use switchboard_model::{AgentSpec, Secret, SecretTemplate, ServerName, Template, Transport};
-use switchboard_store::{CredentialKind, Error, NewCredential, command_hash};
+use std::collections::BTreeSet;
+
+use switchboard_model::server::KeyPlace;
+use switchboard_model::{AgentSpec, Auth, Secret, SecretTemplate, ServerName, Template, Transport};
+use switchboard_store::{
+    Approve, CredentialKind, Error, NewCredential, Store, Topic, command_hash,
+};
 
 use crate::kit::{World, ada, agent, command, global, of_agent, of_user, remote, user};
 
@@ -12,6 +17,9 @@ suite! {
     a_command_runs_only_as_it_was_approved,
     what_happened_to_a_server_is_kept,
     a_removed_server_leaves_nothing,
+    what_a_file_hides_goes_alone,
+    an_agent_loses_what_is_no_more,
+    all_are_added_or_none,
     credentials_are_kept_by_owner,
 }
 
@@ -92,6 +100,16 @@ async fn a_command_runs_only_as_it_was_approved(world: World) {
     // Back to the line that was approved once: an edit has withdrawn it.
     assert!(!store.servers().update(&key, &spec, None, &ada()).await.unwrap().may_start());
     store.servers().approve(&key, &command_hash(&spec), &ada()).await.unwrap();
+    // Nor with its key in a variable that was none then, whatever it is called.
+    for (name, approved) in [("KEY", Ok(())), ("NODE_OPTIONS", Err(()))] {
+        let mut keyed = spec.clone();
+        keyed.auth = Auth::ApiKey { place: KeyPlace::Variable(name.to_owned()), key: None };
+        assert!(!store.servers().update(&key, &keyed, None, &ada()).await.unwrap().may_start());
+        let made = store.servers().approve(&key, &command_hash(&keyed), &ada()).await;
+        assert_eq!(made.map(drop).map_err(drop), approved, "{name}");
+    }
+    store.servers().update(&key, &spec, None, &ada()).await.unwrap();
+    store.servers().approve(&key, &command_hash(&spec), &ada()).await.unwrap();
     // Edited behind the store's back, it does not start either.
     world.raw("UPDATE servers SET declaration = replace(declaration, '\"a\"', '\"evil\"')").await;
     assert!(!store.servers().get(&key).await.unwrap().unwrap().may_start());
@@ -134,6 +152,96 @@ async fn a_removed_server_leaves_nothing(world: World) {
     assert_eq!(world.count("SELECT COUNT(*) FROM sealed WHERE owner <> 'audit'").await, 0);
     let again = store.servers().remove(&key, &ada()).await.unwrap_err();
     assert!(matches!(again, Error::NotFound { .. }), "{again}");
+    store.close().await.unwrap();
+}
+
+/// What is kept by name and owner is the file's: only the row goes, with what is sealed for it.
+async fn what_a_file_hides_goes_alone(world: World) {
+    let store = world.peopled().await;
+    let key = global("x");
+    let named = AgentSpec {
+        servers: Some([ServerName::parse("x").unwrap()].into()),
+        ..AgentSpec::default()
+    };
+    store.agents().create(&agent("cto"), &user("bob"), &named, &ada()).await.unwrap();
+    store.servers().create(&key, &command(&key, &["--token", "t"]), &ada()).await.unwrap();
+    store.tool_cache().put(&key, b"{}", "2025-11-25").await.unwrap();
+    store.servers().note_status(&key, "connected", Some(1), None).await.unwrap();
+    let new = NewCredential {
+        kind: CredentialKind::Bearer,
+        value: Secret::new("v"),
+        issuer: None,
+        scopes: None,
+        expires_at: None,
+    };
+    store.credentials().set(&key, None, &new, &ada()).await.unwrap();
+    let stale = store.servers().remove_hidden(&key, Some(7), &ada()).await.unwrap_err();
+    assert!(matches!(stale, Error::Stale { .. }), "{stale}");
+    store.servers().remove_hidden(&key, Some(1), &ada()).await.unwrap();
+    for (table, left) in [
+        ("servers", 0),
+        ("server_stats", 1),
+        ("tool_cache", 1),
+        ("agent_servers", 1),
+        ("credentials", 1),
+    ] {
+        assert_eq!(world.count(&format!("SELECT COUNT(*) FROM {table}")).await, left, "{table}");
+    }
+    assert_eq!(world.count("SELECT COUNT(*) FROM sealed WHERE owner = 'servers'").await, 0);
+    let (_, value) = store.credentials().get(&key, None).await.unwrap().unwrap();
+    assert_eq!(value.expose(), "v");
+    store.close().await.unwrap();
+}
+
+async fn an_agent_loses_what_is_no_more(world: World) {
+    let store = world.peopled().await;
+    let names = |names: &[&str]| -> BTreeSet<ServerName> {
+        names.iter().map(|name| ServerName::parse(name).unwrap()).collect()
+    };
+    let spec = AgentSpec { servers: Some(names(&["x", "y"])), ..AgentSpec::default() };
+    for (id, owner) in [("ceo", "ada"), ("cto", "bob")] {
+        store.agents().create(&agent(id), &user(owner), &spec, &ada()).await.unwrap();
+    }
+    for key in [global("x"), of_user("ada", "x")] {
+        store.servers().create(&key, &remote(&key), &ada()).await.unwrap();
+    }
+    let people = store.watch(Topic::People);
+    store.servers().remove(&global("x"), &ada()).await.unwrap();
+    assert!(people.has_changed().unwrap());
+    // To Ada's the name still means hers.
+    let wanted = [("ceo", names(&["x", "y"]), 1), ("cto", names(&["y"]), 2)];
+    let check = async |store: &Store, when: &str| {
+        for (id, servers, revision) in &wanted {
+            let kept = store.agents().get(&agent(id)).await.unwrap().unwrap();
+            let known = store.access().agent(&agent(id)).unwrap();
+            for found in [&kept, &*known] {
+                let is = (found.spec.servers.as_ref(), found.revision);
+                assert_eq!(is, (Some(servers), *revision), "{id} {when}");
+            }
+        }
+    };
+    check(&store, "when it is gone").await;
+    store.servers().create(&global("x"), &remote(&global("x")), &ada()).await.unwrap();
+    check(&store, "when another has its name").await;
+    store.close().await.unwrap();
+    let store = world.open().await;
+    check(&store, "after a restart").await;
+    store.close().await.unwrap();
+}
+
+async fn all_are_added_or_none(world: World) {
+    let store = world.peopled().await;
+    let keys = ["a", "b", "c"].map(global);
+    store.servers().create(&keys[2], &remote(&keys[2]), &ada()).await.unwrap();
+    let specs = keys.each_ref().map(|key| command(key, &["x"]));
+    let new: Vec<_> = keys.iter().cloned().zip(&specs).collect();
+    let taken = store.servers().create_all(&new, Approve::Now, &ada()).await.unwrap_err();
+    assert!(matches!(taken, Error::Exists { .. }), "{taken}");
+    assert_eq!(store.servers().list().await.unwrap().len(), 1);
+    store.servers().create_all(&new[..2], Approve::Now, &ada()).await.unwrap();
+    for key in &keys[..2] {
+        assert!(store.servers().get(key).await.unwrap().unwrap().may_start(), "{key}");
+    }
     store.close().await.unwrap();
 }
 

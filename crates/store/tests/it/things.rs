@@ -293,8 +293,9 @@ async fn events_are_numbered_and_resumed(world: World) {
 async fn a_request_is_done_once(world: World) {
     let store = world.open().await;
     let requests = store.idempotency();
-    let claim =
-        async |who: &str, body: &[u8]| requests.claim(who, "k1", body, MINUTE).await.unwrap();
+    let claim = async |who: &str, body: &[u8]| {
+        requests.claim((&user(who), who), "k1", body, MINUTE).await.unwrap()
+    };
     let first = async |who: &str, body: &[u8]| match claim(who, body).await {
         Claim::First(held) => held,
         other => panic!("it is not the first: {other:?}"),
@@ -321,7 +322,9 @@ async fn a_request_is_done_once(world: World) {
 async fn a_request_whose_doer_died_is_tried_again(world: World) {
     let store = world.open().await;
     let requests = store.idempotency();
-    let claim = async || requests.claim("ada", "k1", b"create x", 60 * MINUTE).await.unwrap();
+    let claim = async || {
+        requests.claim((&user("ada"), "ada"), "k1", b"create x", 60 * MINUTE).await.unwrap()
+    };
     let Claim::First(dead) = claim().await else { panic!("it is the first") };
     // As long as it is renewed, it is under way.
     for _ in 0..10 {

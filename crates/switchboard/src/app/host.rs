@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use switchboard_rest::Problem;
 
 /// Puts the check in front of every route.
 pub(super) fn guarded(router: Router, listen: SocketAddr) -> Router {
@@ -15,14 +16,21 @@ pub(super) fn guarded(router: Router, listen: SocketAddr) -> Router {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         match host.is_some_and(|host| is_ours(host, listen)) {
             true => next.run(request).await,
-            false => refused(),
+            false => refused(request.uri().path()),
         }
     }))
 }
 
-fn refused() -> Response {
-    let text = "This hub answers only to its own address.\n";
-    (StatusCode::MISDIRECTED_REQUEST, text).into_response()
+/// As whoever asked there is answered otherwise: below `/api` with problem details, elsewhere with a text.
+fn refused(path: &str) -> Response {
+    let (status, text) =
+        (StatusCode::MISDIRECTED_REQUEST, "This hub answers only to its own address.");
+    match path == "/api" || path.starts_with("/api/") {
+        true => Problem::new(status, "misdirected", text)
+            .remedy("Ask for the address that it listens on, or for localhost.")
+            .into_response(),
+        false => (status, format!("{text}\n")).into_response(),
+    }
 }
 
 /// `127.0.0.1:8010`, `localhost:8010`, `[::1]:8010`, or the very address that is listened on.

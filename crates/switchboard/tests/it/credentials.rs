@@ -108,7 +108,11 @@ fn each_reaches_what_all_have_with_their_own() {
     hub.stop();
     let hub = Hub::start(&context);
     wait("hers runs again", || state(&hub, &anna, "user:anna:a")["code"] == "connected");
+    let shared = || state(&hub, &admin, "global:a")["pid"].clone();
+    wait("everybody's runs again", || shared().is_u64());
+    let before = shared();
     context.ok(&["user", "remove", "anna"]);
+    assert_eq!(shared(), before, "nobody else's connection is touched");
     let gone = hub.rest("GET", "/api/v1/servers/user:anna:a", &admin, None);
     assert_eq!(gone.status, 404, "{}", gone.body);
 }

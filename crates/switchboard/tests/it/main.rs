@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod approved;
 mod arguments;
 mod away;
 mod both;

@@ -52,6 +52,12 @@ fn it_answers_only_to_its_own_name() {
         let answer = hub.get("/", &host);
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}: {answer}");
     }
+    // Whoever speaks to the API is told as everything is told there.
+    for (path, kind) in [("/api/v1/me", "application/problem+json"), ("/apiary", "text/plain")] {
+        let answer = hub.get(path, "evil.example").to_lowercase();
+        assert!(answer.contains(&format!("content-type: {kind}")), "{path}: {answer}");
+        assert_eq!(answer.contains("\"code\":\"misdirected\""), path == "/api/v1/me", "{answer}");
+    }
 }
 
 #[test]

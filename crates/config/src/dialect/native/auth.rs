@@ -1,6 +1,7 @@
 //! `auth`: how the hub proves to a server who it is.
 
 use switchboard_model::server::KeyPlace;
+use switchboard_model::steering::steers;
 use switchboard_model::{Auth, Code, SecretTemplate};
 
 use crate::decode::{Fields, Report, Spanned, Text, Unknown};
@@ -70,6 +71,19 @@ fn api_key(fields: &mut Fields<'_>, report: &mut Report) -> Option<Auth> {
         (Some(header), None) => {
             let message = format!("`{}` cannot be the name of a header", header.value);
             report.error(Code::BadName, &header.span, message, "Write a name such as X-API-Key.");
+            return None;
+        }
+        (None, Some(variable)) if steers(&variable.value) => {
+            // Whoever may set a key, their own for a server of all too, would say what runs.
+            let message = format!("`{}` decides which code runs, and takes no key", variable.value);
+            let remedy = "Name the variable that the server reads its key from, such as API_KEY.";
+            report.error(Code::BadName, &variable.span, message, remedy);
+            return None;
+        }
+        (None, Some(variable)) if variable.value.contains(['=', '\0']) => {
+            let message =
+                format!("`{}` cannot be the name of a variable", variable.value.escape_debug());
+            report.error(Code::BadName, &variable.span, message, "Write a name such as API_KEY.");
             return None;
         }
         (None, Some(variable)) => KeyPlace::Variable(variable.value),

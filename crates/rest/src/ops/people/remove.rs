@@ -13,8 +13,8 @@ use crate::who::Caller;
 
 /// Deletes a person
 ///
-/// With their servers, credentials, agents, tokens and sessions; answers when nothing of theirs runs
-/// any more. The last administrator stays.
+/// With their servers, credentials, agents, tokens, sessions, counts and events; answers when nothing of theirs
+/// runs any more. The audit log stays as it is, and so does the last administrator.
 #[utoipa::path(
     delete,
     path = "/api/v1/users/{id}",
@@ -28,11 +28,8 @@ pub(super) async fn remove(
     Id(id): Id,
 ) -> Result<StatusCode> {
     let user = find(&api, &caller, &id)?;
-    let removed = api.store().users().remove(&user.id, &caller.actor()).await?;
+    api.store().users().remove(&user.id, &caller.actor()).await?;
+    // What was connected with a credential of theirs was theirs alone, and ends with the rest.
     api.apply().await?;
-    for server in &removed.credentials {
-        // Whatever was connected with their credential is connected anew without it.
-        api.upstreams().reconnect(server).await;
-    }
     Ok(StatusCode::NO_CONTENT)
 }

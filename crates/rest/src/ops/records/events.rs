@@ -16,6 +16,7 @@ use serde_json::Value;
 use switchboard_model::CallOrigin;
 use switchboard_store::{StoredEvent, Topic};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::answers::{BadQuery, Guarded};
@@ -91,6 +92,7 @@ pub(super) async fn events(
         people: api.store().watch(Topic::People),
         waiting: VecDeque::new(),
         reset: reset.map(|reason| missed(seq, reason, time(api.clock().now()))),
+        look: Instant::now() + BEAT,
         api,
         caller,
         headers,
@@ -112,6 +114,8 @@ struct Listener {
     reset: Option<Event>,
     news: watch::Receiver<i64>,
     people: watch::Receiver<i64>,
+    /// When to look again whether they are welcome, whatever happens meanwhile.
+    look: Instant,
     waiting: VecDeque<StoredEvent>,
 }
 
@@ -131,7 +135,11 @@ impl Listener {
             self.news.borrow_and_update();
             match self.api.store().events().after(self.seq, BATCH).await {
                 Ok(events) if events.is_empty() => self.wait().await?,
-                Ok(events) => self.waiting = events.into(),
+                Ok(events) => {
+                    // Nothing is told by a credential that ended before it happened.
+                    self.welcomed().await?;
+                    self.waiting = events.into();
+                }
                 Err(error) => {
                     // They come back, and go on where they were.
                     tracing::warn!(%error, "a stream of events ends, the store does not answer");
@@ -149,11 +157,17 @@ impl Listener {
             changed = self.news.changed() => changed.ok(),
             changed = self.people.changed() => {
                 changed.ok()?;
-                self.is_welcome().await.then_some(())
+                self.welcomed().await
             }
             // A token also ends by itself, or where another instance was told.
-            () = tokio::time::sleep(BEAT) => self.is_welcome().await.then_some(()),
+            () = tokio::time::sleep_until(self.look) => self.welcomed().await,
         }
+    }
+
+    /// Looks whether they are still welcome; none, if they are not.
+    async fn welcomed(&mut self) -> Option<()> {
+        self.look = Instant::now() + BEAT;
+        self.is_welcome().await.then_some(())
     }
 
     /// Whether the credential is still good, and still the same person's in the same role.

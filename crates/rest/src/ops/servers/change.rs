@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, UserId, mask};
-use switchboard_store::command_hash;
+use switchboard_store::{Approve, command_hash};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Found, by_key, entry, is_live, shown};
@@ -17,23 +17,12 @@ use crate::who::Caller;
 /// How long an answer waits for a server to settle.
 const SETTLE: Duration = Duration::from_secs(10);
 
-/// Whether a command line is approved together with the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Approve {
-    /// By the administrator who makes the change.
-    Now,
-    /// By whoever approves it later.
-    Later,
-}
-
-impl Approve {
-    /// As it was asked for; only administrators may.
-    pub(crate) fn asked(wanted: Option<bool>, caller: &Caller) -> Result<Self> {
-        match wanted {
-            Some(true) if caller.is_administrator() => Ok(Self::Now),
-            Some(true) => Err(Problem::forbidden("only an administrator approves command lines")),
-            Some(false) | None => Ok(Self::Later),
-        }
+/// Whether a command line is approved together with the change, as it was asked for; only administrators may.
+pub(crate) fn approval(wanted: Option<bool>, caller: &Caller) -> Result<Approve> {
+    match wanted {
+        Some(true) if caller.is_administrator() => Ok(Approve::Now),
+        Some(true) => Err(Problem::forbidden("only an administrator approves command lines")),
+        Some(false) | None => Ok(Approve::Later),
     }
 }
 
@@ -95,19 +84,6 @@ pub(crate) fn free(api: &Api, key: &ServerKey) -> Result<()> {
     Ok(())
 }
 
-/// Adds a server.
-pub(crate) async fn create(
-    api: &Api,
-    caller: &Caller,
-    key: &ServerKey,
-    spec: &ServerSpec,
-    approve: Approve,
-) -> Result<()> {
-    let actor = caller.actor();
-    api.store().servers().create(key, spec, &actor).await?;
-    self::approve(api, caller, key, spec, approve).await
-}
-
 /// Declares a server anew.
 pub(crate) async fn update(
     api: &Api,
@@ -129,7 +105,11 @@ pub(crate) async fn remove(
     key: &ServerKey,
     expected: Option<i64>,
 ) -> Result<()> {
-    api.store().servers().remove_if(key, expected, &caller.actor()).await?;
+    let (servers, by) = (api.store().servers(), caller.actor());
+    match is_hidden(api, key) {
+        true => servers.remove_hidden(key, expected, &by).await?,
+        false => servers.remove_if(key, expected, &by).await?,
+    }
     api.apply().await
 }
 
@@ -206,6 +186,11 @@ pub(crate) fn hidden(api: &Api, found: &Found) -> Option<String> {
     Some(format!("It does not run: `{name}` is declared in {path} too, and the file counts."))
 }
 
+/// Whether a file's counts instead of the store's: what is kept by that key is the file's then.
+fn is_hidden(api: &Api, key: &ServerKey) -> bool {
+    api.hub().declared().shadowed.contains_key(key)
+}
+
 /// Makes the change of a server so, waits until it stands, and shows it.
 pub(crate) async fn applied(api: &Api, caller: &Caller, key: &ServerKey) -> Result<ServerView> {
     api.apply().await?;
@@ -269,6 +254,9 @@ async fn forget_credentials(
     new: &ServerSpec,
     expected: Option<i64>,
 ) -> Result<()> {
+    if is_hidden(api, key) {
+        return Ok(());
+    }
     let old = api.store().servers().get(key).await?;
     let stale = |revision| expected.is_some_and(|expected| expected != revision);
     if old.is_none_or(|old| entry::same_target(&old.spec, new) || stale(old.revision)) {

@@ -7,11 +7,11 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_model::{Scope, ServerKey, ServerSpec};
+use switchboard_store::Approve;
 use utoipa::ToSchema;
 
-use super::change::{self, Approve};
-use super::entry;
 use super::here::Here;
+use super::{catalog, change, entry};
 use crate::answers::{BadBody, Conflict, Guarded};
 use crate::api::Api;
 use crate::error::{Problem, Result};
@@ -19,7 +19,7 @@ use crate::input::{Body, etag};
 use crate::view::server::ServerView;
 use crate::who::Caller;
 
-/// A new server: exactly one of `entry`, `catalog` and `config`.
+/// A new server: exactly one of `entry`, `catalog` (or `serverType`) and `config`.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewServer {
@@ -34,6 +34,12 @@ pub(crate) struct NewServer {
     pub(crate) entry: Option<Map<String, Value>>,
     /// A name of the catalog.
     pub(crate) catalog: Option<String>,
+    /// The same in Nebo's words: in any case, and `slack` too.
+    #[serde(rename = "serverType", alias = "server_type")]
+    pub(crate) server_type: Option<String>,
+    /// How the catalog's server is reached, in Nebo's words: `none`, `api_key` or `oauth`. It must be so.
+    #[serde(rename = "authType", alias = "auth_type")]
+    pub(crate) auth_type: Option<String>,
     /// The key for the catalog's server; kept encrypted and never shown again.
     #[serde(rename = "apiKey", alias = "api_key")]
     #[schema(write_only)]
@@ -98,7 +104,7 @@ pub(super) async fn create(
     here: Here,
     Body(new): Body<NewServer>,
 ) -> Result<Response> {
-    let approve = Approve::asked(new.approve, &caller)?;
+    let approve = change::approval(new.approve, &caller)?;
     let scope = change::scope(&api, &caller, new.scope.as_deref(), new.owner.as_deref())?;
     if let Some(text) = alone(&new)? {
         let pasted = entry::pasted(text, here.addresses())?;
@@ -122,7 +128,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, location, etag, added).into_response())
 }
 
-/// Adds these, all or none as far as can be told beforehand.
+/// Adds these, all or none.
 pub(crate) async fn add(
     api: &Api,
     (caller, here): (&Caller, &Here),
@@ -135,9 +141,8 @@ pub(crate) async fn add(
         entry::check(caller, here, spec)?;
         change::free(api, &key(spec))?;
     }
-    for spec in specs {
-        change::create(api, caller, &key(spec), spec, approve).await?;
-    }
+    let new: Vec<(ServerKey, &ServerSpec)> = specs.iter().map(|spec| (key(spec), spec)).collect();
+    api.store().servers().create_all(&new, approve, &caller.actor()).await?;
     api.apply().await?;
     let mut views = Vec::with_capacity(specs.len());
     for spec in specs {
@@ -148,7 +153,16 @@ pub(crate) async fn add(
 
 /// The text of a configuration, if there is one and nothing else.
 fn alone(new: &NewServer) -> Result<Option<&str>> {
-    match (&new.entry, &new.catalog, &new.config) {
+    let known = new.catalog.as_ref().or(new.server_type.as_ref());
+    if new.catalog.is_some() && new.server_type.is_some() {
+        let text = "`serverType` is another word for `catalog`: one of them says what is added";
+        return Err(Problem::invalid(text));
+    }
+    if known.is_none() && (new.auth_type.is_some() || new.api_key.is_some()) {
+        let text = "`authType` and `apiKey` are for a server of the catalog";
+        return Err(Problem::invalid(text).remedy("An `entry` has its own `auth`."));
+    }
+    match (&new.entry, known, &new.config) {
         (None, None, Some(text)) => Ok(Some(text)),
         (Some(_), None, None) | (None, Some(_), None) => Ok(None),
         _ => {
@@ -160,13 +174,18 @@ fn alone(new: &NewServer) -> Result<Option<&str>> {
 
 fn spec(new: NewServer) -> Result<ServerSpec> {
     let name = new.name.as_deref();
-    match (new.entry, new.catalog) {
-        (Some(entry), _) => {
-            let name = name.ok_or_else(|| Problem::invalid("`name` is missing"))?;
-            entry::native(&entry::name(name)?, &entry)
-        }
-        (None, word) => {
-            entry::known(word.as_deref().unwrap_or_default(), name, new.api_key.as_deref())
-        }
+    if let Some(entry) = &new.entry {
+        let name = name.ok_or_else(|| Problem::invalid("`name` is missing"))?;
+        return entry::native(&entry::name(name)?, entry);
     }
+    let key = new.api_key.as_deref();
+    let spec = match (&new.catalog, &new.server_type) {
+        (None, Some(word)) => {
+            let known = catalog::name_of_type(word).ok_or_else(|| catalog::unknown(word))?;
+            catalog::known(known, Some(name.unwrap_or(catalog::type_of(known))), key)?
+        }
+        (word, _) => catalog::known(word.as_deref().unwrap_or_default(), name, key)?,
+    };
+    catalog::check_type(&spec, new.auth_type.as_deref(), key)?;
+    Ok(spec)
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 use switchboard_config::shape::server_entry;
+use switchboard_model::steering::steers;
 use switchboard_model::{IfMissing, SecretTemplate, ServerSpec, Template, mask};
 
 use super::entry::moved;
@@ -45,11 +46,18 @@ pub(crate) fn filled(entry: &Map<String, Value>, old: &ServerSpec) -> Result<Map
             fill(part, value, old.get(part), &mut kept)?;
         }
     }
-    let same = TARGET.iter().all(|part| entry.get(*part) == old.get(*part));
+    let same = TARGET.iter().all(|part| entry.get(*part) == old.get(*part))
+        && steering(&entry) == steering(&old);
     match kept.first() {
         Some(place) if !same => Err(moved(place)),
         _ => Ok(entry),
     }
+}
+
+/// The variables of an entry that decide which code runs, and so where its secrets go.
+fn steering(entry: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let env = entry.get("env").and_then(Value::as_object).into_iter().flatten();
+    env.filter(|(name, _)| steers(name)).collect()
 }
 
 /// Refuses an entry that holds a mask.

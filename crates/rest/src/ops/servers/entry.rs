@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use switchboard_config::syntax::Format;
-use switchboard_config::{Dialect, catalog, parse};
+use switchboard_config::{Dialect, parse};
+use switchboard_model::steering::steers;
 use switchboard_model::{
-    Auth, Code, Part, Problem as Found, Scope, SecretTemplate, ServerName, ServerSpec, Standing,
-    StdioSpec, Template, Transport, mask,
+    Auth, Code, Problem as Found, Scope, SecretTemplate, ServerName, ServerSpec, Standing,
+    StdioSpec, Template, Transport,
 };
 
 use super::edited;
@@ -82,58 +83,6 @@ pub(crate) fn pasted(text: &str, own: &[SocketAddr]) -> Result<Pasted> {
     }
 }
 
-/// A server of the catalog, with this key where its entry has a variable.
-pub(crate) fn known(word: &str, name: Option<&str>, key: Option<&str>) -> Result<ServerSpec> {
-    let spec = ServerName::parse(word).ok().and_then(|word| catalog::find(&word));
-    let mut spec = spec.ok_or_else(|| {
-        let text = format!("the catalog has no `{word}`");
-        Problem::invalid(text).remedy("`GET /api/v1/catalog` says what it has.")
-    })?;
-    spec.name = self::name(name.unwrap_or(word))?;
-    if let Some(key) = key {
-        let mut filled = 0;
-        secrets(&mut spec).for_each(|secret| filled += fill(secret, key));
-        if filled == 0 {
-            return Err(Problem::invalid(format!("`{word}` takes no key")));
-        }
-    }
-    Ok(spec)
-}
-
-/// Puts another key where a server takes one: where the catalog says, or its own declaration; a URL takes
-/// it as `Authorization: Bearer …`. The key stands for itself, whatever is in it.
-pub(crate) fn set_key(spec: &mut ServerSpec, key: &str) -> Result<()> {
-    let known = catalog::name_of(spec).and_then(|name| ServerName::parse(name).ok());
-    if let Some(mut known) = known.and_then(|name| catalog::find(&name)) {
-        let mut filled = 0;
-        secrets(&mut known).for_each(|secret| filled += fill(secret, key));
-        match (&mut spec.transport, known.transport) {
-            (Transport::Stdio(spec), Transport::Stdio(known)) => spec.env.extend(known.env),
-            (Transport::Http(spec), Transport::Http(known)) => spec.headers.extend(known.headers),
-            (Transport::Stdio(_) | Transport::Http(_), _) => {}
-        }
-        if filled > 0 {
-            return Ok(());
-        }
-    }
-    let literal = SecretTemplate::new(Template::literal(key));
-    match (&mut spec.transport, &mut spec.auth) {
-        (_, Auth::ApiKey { key, .. }) => *key = Some(literal),
-        (Transport::Http(_), auth) => *auth = Auth::Bearer { token: Some(literal) },
-        (Transport::Stdio(stdio), _) => {
-            let mut places = stdio.env.iter_mut().filter(|(name, _)| mask::is_secret_key(name));
-            match (places.next(), places.next()) {
-                (Some((_, place)), None) => *place = literal,
-                _ => {
-                    let text = "which of the command's variables takes the key is not known";
-                    return Err(Problem::invalid(text).remedy("Send it in `commandEnv`."));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Whether somebody may declare this. What a member writes must not read the hub's environment.
 pub(crate) fn check(caller: &Caller, here: &Here, spec: &ServerSpec) -> Result<()> {
     name(spec.name.as_str())?;
@@ -152,11 +101,16 @@ pub(crate) fn check(caller: &Caller, here: &Here, spec: &ServerSpec) -> Result<(
 }
 
 /// Whether what is secret in one declaration goes to the same place by the other: the same address, or
-/// the same command line in the same directory.
+/// the same command line in the same directory, with the same in every variable that decides which code runs.
 pub(crate) fn same_target(one: &ServerSpec, other: &ServerSpec) -> bool {
     match (&one.transport, &other.transport) {
         (Transport::Stdio(one), Transport::Stdio(other)) => {
+            let steering = |stdio: &StdioSpec| -> Vec<(String, SecretTemplate)> {
+                let env = stdio.env.clone().into_iter();
+                env.filter(|(name, _)| steers(name)).collect()
+            };
             (&one.command, &one.args, &one.cwd) == (&other.command, &other.args, &other.cwd)
+                && steering(one) == steering(other)
         }
         (Transport::Http(one), Transport::Http(other)) => one.url == other.url,
         (Transport::Stdio(_) | Transport::Http(_), _) => false,
@@ -222,26 +176,4 @@ fn fault(problem: &Found) -> Fault {
         message: problem.message.clone(),
         remedy: Some(problem.remedy.clone()).filter(|remedy| !remedy.is_empty()),
     }
-}
-
-fn secrets(spec: &mut ServerSpec) -> impl Iterator<Item = &mut SecretTemplate> {
-    match &mut spec.transport {
-        Transport::Stdio(stdio) => stdio.env.values_mut(),
-        Transport::Http(http) => http.headers.values_mut(),
-    }
-}
-
-/// Puts a key in the place of every variable; how many there were.
-fn fill(secret: &mut SecretTemplate, key: &str) -> usize {
-    let mut filled = 0;
-    let parts = secret.expose().parts().iter().map(|part| match part {
-        Part::Literal(_) => part.clone(),
-        Part::Variable { .. } => {
-            filled += 1;
-            Part::Literal(key.to_owned())
-        }
-    });
-    let parts: Vec<Part> = parts.collect();
-    *secret = SecretTemplate::new(Template::from_parts(parts));
-    filled
 }

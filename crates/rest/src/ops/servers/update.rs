@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::change::{self, Approve};
+use super::change;
 use super::here::Here;
 use super::{edited, entry, find_own};
 use crate::answers::{BadBody, Conflict, Guarded, Missing, Stale};
@@ -58,7 +58,7 @@ pub(super) async fn update(
 ) -> Result<Response> {
     let found = find_own(&api, &caller, &id)?;
     let row = found.row()?;
-    let approve = Approve::asked(new.approve, &caller)?;
+    let approve = change::approval(new.approve, &caller)?;
     let spec = entry::native(&found.key.name, &edited::filled(&new.entry, &row.spec)?)?;
     entry::check(&caller, &here, &spec)?;
     let how = (expected(&headers)?, approve);

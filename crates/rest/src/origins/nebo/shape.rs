@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use switchboard_config::catalog;
 use switchboard_model::{Auth, SecretTemplate, ServerSpec, Template, Transport};
 use utoipa::ToSchema;
 
 use crate::error::{Problem, Result};
+use crate::ops::servers::catalog::{self, name_of_type, type_of};
 use crate::ops::servers::{edited, entry};
 use crate::view::server::ServerView;
 
@@ -128,13 +128,13 @@ pub(super) struct IntegrationTest {
 
 /// The server that is meant.
 pub(super) fn spec(new: &NewIntegration) -> Result<ServerSpec> {
-    let known = catalog_name(&new.server_type);
+    let known = name_of_type(&new.server_type);
     let custom = new.server_url.is_some() || new.command.is_some();
     if let (Some(known), false) = (known, custom) {
         return of_catalog(known, new);
     }
     if !custom && !new.server_type.eq_ignore_ascii_case(CUSTOM) {
-        let names: Vec<&str> = catalog::names().map(type_of).collect();
+        let names: Vec<&str> = switchboard_config::catalog::names().map(type_of).collect();
         let text = format!("`serverType`: nothing is known of `{}`", new.server_type);
         let remedy = format!(
             "It is one of {}, or `{CUSTOM}` with `serverUrl` or `command`.",
@@ -148,7 +148,7 @@ pub(super) fn spec(new: &NewIntegration) -> Result<ServerSpec> {
         (Some("oauth"), _) => {
             spec.auth = Auth::OAuth { scopes: Vec::new(), client_id: None, client_secret: None };
         }
-        (None | Some("api_key" | "bearer"), Some(key)) => entry::set_key(&mut spec, key)?,
+        (None | Some("api_key" | "bearer"), Some(key)) => catalog::set_key(&mut spec, key)?,
         (None | Some("none" | "api_key" | "bearer"), _) => {}
         (Some(_), _) => return Err(Problem::invalid("`authType` is `none`, `api_key` or `oauth`")),
     }
@@ -158,7 +158,9 @@ pub(super) fn spec(new: &NewIntegration) -> Result<ServerSpec> {
 /// One of the catalog, under the name that Nebo has for it unless another is given.
 fn of_catalog(known: &str, new: &NewIntegration) -> Result<ServerSpec> {
     let name = new.name.as_deref().unwrap_or_else(|| type_of(known));
-    let mut spec = entry::known(known, Some(name), new.api_key.as_deref())?;
+    let key = new.api_key.as_deref();
+    let mut spec = catalog::known(known, Some(name), key)?;
+    catalog::check_type(&spec, new.auth_type.as_deref(), key)?;
     if let Transport::Stdio(stdio) = &mut spec.transport {
         let literal = |text: &String| Template::literal(text.as_str());
         if let Some(args) = &new.command_args {
@@ -214,19 +216,6 @@ pub(super) fn changed(spec: &ServerSpec, wanted: &IntegrationChange) -> Result<M
         entry.insert("env".to_owned(), env.into());
     }
     edited::filled(&entry, spec)
-}
-
-/// The catalog's name of what Nebo calls so: its page writes `Notion`, and `slack` for one that has another
-/// name here.
-fn catalog_name(server_type: &str) -> Option<&'static str> {
-    catalog::names().find(|name| {
-        name.eq_ignore_ascii_case(server_type) || type_of(name).eq_ignore_ascii_case(server_type)
-    })
-}
-
-/// What Nebo calls a server of the catalog.
-fn type_of(name: &str) -> &str {
-    if name == "slack-mcp" { "slack" } else { name }
 }
 
 fn native(new: &NewIntegration) -> Result<Map<String, Value>> {
