@@ -29,6 +29,11 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0003-audit-in-blocks.sql"),
         postgres: include_str!("../migrations/postgres/0003-audit-in-blocks.sql"),
     },
+    Step {
+        version: 4,
+        sqlite: include_str!("../migrations/sqlite/0004-credentials-stay.sql"),
+        postgres: include_str!("../migrations/postgres/0004-credentials-stay.sql"),
+    },
 ];
 
 /// Any number that no other program is likely to lock.

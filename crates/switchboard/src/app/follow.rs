@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approved::Approved;
-use super::credentials::Standing;
+use super::credentials::{self, Standing};
 use super::declared;
 use super::snapshot::Snapshot;
 use crate::hub::{Hub, local_agent};
@@ -114,13 +114,13 @@ impl Follower {
 
     /// Everything once. If the store does not answer, what it said last counts.
     async fn apply(&mut self) -> Result<(), Error> {
-        let read = self.read().await;
+        let files = self.files.borrow_and_update().clone();
+        let read = self.read(&files).await;
         let mut renewed = BTreeSet::new();
         let result = read.map(|(rows, credentials)| {
             renewed = credentials.changed(&self.credentials);
             (self.rows, self.credentials) = (rows, credentials);
         });
-        let files = self.files.borrow_and_update().clone();
         let agents = declared::Agents::of(&files, self.hub.store());
         let closed = match self.hub.store() {
             Some(store) => store.agents().close_stand_ins(&local_agent()).await,
@@ -145,10 +145,11 @@ impl Follower {
     }
 
     /// What the store declares, and which credentials it has.
-    async fn read(&self) -> Result<(Vec<Arc<ServerRow>>, Standing), Error> {
+    async fn read(&self, files: &Loaded) -> Result<(Vec<Arc<ServerRow>>, Standing), Error> {
         let Some(store) = self.hub.store() else { return Ok(Default::default()) };
-        let rows = store.servers().list().await?.into_iter().map(Arc::new).collect();
-        Ok((rows, Standing::of(store.credentials().list().await?, store.now())))
+        let rows: Vec<_> = store.servers().list().await?.into_iter().map(Arc::new).collect();
+        let known = credentials::read(store, &files.desired.servers, &rows).await?;
+        Ok((rows, Standing::of(known, store.now())))
     }
 
     /// Everybody who waited is told. An error is told once, so the others learn that much.
