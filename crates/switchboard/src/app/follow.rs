@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::approved::Approved;
 use super::credentials::{self, Standing};
 use super::declared;
+use super::edits::Edits;
 use super::snapshot::Snapshot;
 use crate::hub::{Hub, local_agent};
 
@@ -55,22 +56,40 @@ pub(super) struct Follower {
     files: Files,
     gate: Arc<Approved>,
     snapshot: Snapshot,
+    edits: Edits,
     rows: Vec<Arc<ServerRow>>,
     credentials: Standing,
     declarations: Declarations,
     asks: mpsc::Receiver<Asked>,
-    /// Whether the store did not answer, and must be asked again.
+    /// Whether something was not done, and must be tried again.
     failed: bool,
     outage: Outage,
 }
 
 impl Follower {
-    pub(super) fn new(hub: Hub, files: Files, gate: Arc<Approved>, snapshot: Snapshot) -> Self {
+    pub(super) fn new(
+        hub: Hub,
+        files: Files,
+        gate: Arc<Approved>,
+        (snapshot, edits): (Snapshot, Edits),
+    ) -> Self {
         let (ask, asks) = mpsc::channel(64);
         let declarations = Declarations { now: Arc::default(), asks: ask };
         let outage = Outage::new("the store's servers stay as they were");
         let (rows, credentials, failed) = (Vec::new(), Standing::default(), false);
-        Self { hub, files, gate, snapshot, rows, credentials, declarations, asks, failed, outage }
+        Self {
+            hub,
+            files,
+            gate,
+            snapshot,
+            edits,
+            rows,
+            credentials,
+            declarations,
+            asks,
+            failed,
+            outage,
+        }
     }
 
     /// For the doors.
@@ -116,9 +135,10 @@ impl Follower {
     async fn apply(&mut self) -> Result<(), Error> {
         let files = self.files.borrow_and_update().clone();
         let read = self.read(&files).await;
-        let mut renewed = BTreeSet::new();
+        let (mut renewed, mut rows_changed) = (BTreeSet::new(), false);
         let result = read.map(|(rows, credentials)| {
             renewed = credentials.changed(&self.credentials);
+            rows_changed = self.rows != rows;
             (self.rows, self.credentials) = (rows, credentials);
         });
         let agents = declared::Agents::of(&files, self.hub.store());
@@ -135,12 +155,17 @@ impl Follower {
         warn_of_news(&files, &before, &declared);
         self.hub.reconcile(&declared.desired).await;
         self.start_approved().await;
+        let changed = rows_changed || !renewed.is_empty() || before.desired != declared.desired;
         // Another credential changes no declaration either; who has just been started has the new one.
         renewed.retain(|server| before.desired.servers.contains_key(server));
         for server in &renewed {
             self.hub.upstreams().reconnect(server).await;
         }
-        self.snapshot.take(&declared.desired).await;
+        if changed || self.snapshot.is_behind() {
+            self.snapshot.take(&declared.desired).await;
+        }
+        self.edits.note(&files).await;
+        self.failed = self.snapshot.is_behind() || self.edits.is_behind(&files);
         result.and(closed)
     }
 
@@ -154,7 +179,7 @@ impl Follower {
 
     /// Everybody who waited is told. An error is told once, so the others learn that much.
     fn tell(&mut self, asked: Vec<Asked>, applied: Result<(), Error>) {
-        self.failed = applied.is_err() || self.snapshot.is_behind();
+        self.failed |= applied.is_err();
         match &applied {
             Ok(()) => self.outage.over(),
             Err(error) => self.outage.met(error),
