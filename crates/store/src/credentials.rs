@@ -1,6 +1,8 @@
 //! What the hub proves itself with to servers: one credential a server and owner, sealed. Can be
 //! read only here, for a connection; never shown.
 
+mod target;
+
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -14,6 +16,7 @@ use crate::key::{parse_key, write_key};
 use crate::store::Store;
 use crate::topics::Topic;
 use crate::{sealed, users};
+pub use target::target_hash;
 
 /// What kind of credential it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,8 @@ pub struct Credential {
     pub scopes: Option<String>,
     /// Until when it is good.
     pub expires_at: Option<SystemTime>,
+    /// To where it was given; nothing until the first start after that began to count.
+    pub target: Option<[u8; 32]>,
     /// When it was first set.
     pub created_at: SystemTime,
     /// When it was last set.
@@ -94,6 +99,8 @@ pub struct NewCredential {
     pub scopes: Option<String>,
     /// Until when it is good.
     pub expires_at: Option<SystemTime>,
+    /// To where it is given, by [`target_hash`]: it is not for anywhere else.
+    pub target: [u8; 32],
 }
 
 /// Credentials.
@@ -156,6 +163,20 @@ impl Credentials<'_> {
         Ok(opened.values().filter_map(text).collect())
     }
 
+    /// Says to where one was given that nobody said it of. No change that anybody is told of: it goes where it went.
+    pub async fn bind(
+        self,
+        server: &ServerKey,
+        owner: Option<&UserId>,
+        target: &[u8; 32],
+    ) -> Result<()> {
+        let mut tx = self.0.db().begin().await?;
+        let query = sql("UPDATE credentials SET target = $3
+             WHERE server = $1 AND owner = $2 AND target IS NULL");
+        query.bind(write_key(server)).bind(column(owner)).bind(target).run(&mut tx).await?;
+        tx.commit().await
+    }
+
     /// Forgets a credential. Whether there was one.
     pub async fn remove(
         self,
@@ -186,15 +207,16 @@ impl Credentials<'_> {
     ) -> Result<()> {
         let mut change = Change::begin(self.0).await?;
         let query = sql("INSERT INTO credentials
-             (server, owner, kind, issuer, scopes, expires_at, created_at, updated_at, revision)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 1)
+             (server, owner, kind, issuer, scopes, expires_at, created_at, updated_at, target, revision)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, 1)
              ON CONFLICT (server, owner) DO UPDATE SET kind = excluded.kind, issuer = excluded.issuer,
              scopes = excluded.scopes, expires_at = excluded.expires_at,
-             updated_at = excluded.updated_at, revision = credentials.revision + 1
+             updated_at = excluded.updated_at, target = excluded.target, revision = credentials.revision + 1
              RETURNING revision");
         let query = query.bind(write_key(server)).bind(column(owner)).bind(new.kind.as_str());
         let query = query.bind(new.issuer.clone()).bind(new.scopes.clone()).bind(new.expires_at);
-        let revision = query.bind(self.0.now()).one(&mut change.tx).await?.int("revision")?;
+        let query = query.bind(self.0.now()).bind(&new.target);
+        let revision = query.one(&mut change.tx).await?.int("revision")?;
         let id = id(server, owner);
         if expected.is_some_and(|expected| expected + 1 != revision) {
             return Err(Error::Stale { what: "credential", id });
@@ -226,8 +248,13 @@ fn read(row: &Row) -> Result<Credential> {
         issuer: row.get("issuer")?,
         scopes: row.get("scopes")?,
         expires_at: row.time_if("expires_at")?,
+        target: row.get::<Option<Vec<u8>>>("target")?.map(|hash| bytes(&hash)).transpose()?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
         revision: row.int("revision")?,
     })
+}
+
+fn bytes(hash: &[u8]) -> Result<[u8; 32]> {
+    hash.try_into().map_err(|error| Error::malformed("credential", error))
 }

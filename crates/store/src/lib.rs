@@ -43,7 +43,7 @@ pub use audit::{
     Audit, AuditRow, CALL, Cursor, Entry, Filter, Head, Page, Retention, Verdict, Violation,
 };
 pub use cache::{Cached, Freshness, ToolCache};
-pub use credentials::{Credential, CredentialKind, Credentials, NewCredential};
+pub use credentials::{Credential, CredentialKind, Credentials, NewCredential, target_hash};
 pub use db::{Address, Engine};
 pub use definitions::{Definition, Definitions, Observation, Observed, Seen};
 pub use error::{Error, Result};

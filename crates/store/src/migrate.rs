@@ -34,6 +34,11 @@ const STEPS: &[Step] = &[
         sqlite: include_str!("../migrations/sqlite/0004-whose-answers.sql"),
         postgres: include_str!("../migrations/postgres/0004-whose-answers.sql"),
     },
+    Step {
+        version: 5,
+        sqlite: include_str!("../migrations/sqlite/0005-credentials-stay.sql"),
+        postgres: include_str!("../migrations/postgres/0005-credentials-stay.sql"),
+    },
 ];
 
 /// Any number that no other program is likely to lock.

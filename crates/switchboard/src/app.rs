@@ -5,9 +5,11 @@ mod approved;
 mod chores;
 mod credentials;
 mod declared;
+mod edits;
 mod follow;
 mod health;
 mod host;
+mod kept;
 mod listen;
 mod names;
 mod notes;
@@ -44,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::approved::Approved;
+use self::edits::Edits;
 use self::follow::Follower;
 use self::snapshot::Snapshot;
 use crate::control::{self, Operations, Sources};
@@ -185,7 +188,8 @@ impl App {
         tasks.spawn(chores::run(store.clone(), options.clock.clone(), shutdown.clone()));
         let known = directory.file(snapshot::FILE);
         let known = Snapshot::new(Some(store.clone()), known, options.clock.clone());
-        let mut follower = Follower::new(hub.clone(), state.clone(), gate, known);
+        let edits = Edits::new(store.clone(), directory.file(edits::FILE));
+        let mut follower = Follower::new(hub.clone(), state.clone(), gate, (known, edits));
         follower.begin().await;
         let declarations = follower.declarations();
         tasks.spawn(follower.follow(shutdown.clone()));
@@ -252,8 +256,7 @@ impl App {
             .map_err(|source| StartError::Socket { path: socket, source })?;
         let endpoint = self.hub.endpoint().clone();
         let (hub, api) = (self.hub.clone(), self.api.clone());
-        let declarations = Arc::new(self.declarations.clone());
-        let page = Routes::new(move || surface::router(&hub, &api, declarations, address));
+        let page = Routes::new(move || surface::router(&hub, &api, address));
         listen::serve(listener, endpoint, page, &self.tasks, &self.shutdown);
         Ok(())
     }

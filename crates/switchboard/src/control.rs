@@ -100,7 +100,7 @@ impl Operations {
             Ask::Logs { servers, lines, follow } => {
                 logs::logs(self, &servers, lines, follow, say).await
             }
-            Ask::Apply { server } => apply::apply(self, &server, say).await,
+            Ask::Apply { server, edit } => apply::apply(self, &server, &edit, say).await,
             Ask::Reconnect { server } => reconnect::reconnect(self, &server, say).await,
             Ask::People(ask) => people::people(self, ask, say).await,
         }

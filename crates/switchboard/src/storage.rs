@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_config::environment;
-use switchboard_model::{Clock, HubSpec, MasterKeyPlace, StoreSpec};
+use switchboard_model::{Clock, HubSpec, MasterKeyPlace, StoreSpec, UserId};
 use switchboard_store::{Address, KeySource, Options, Role, Store, User};
 
 /// The database in the data directory.
@@ -128,15 +128,51 @@ pub async fn administrator(store: &Store) -> Result<User, switchboard_store::Err
     if let Some(made) = users.first(&first, "Administrator").await? {
         return Ok(made);
     }
-    let is_administrator = |user: &User| user.role == Role::Administrator;
-    if let Some(user) = users.list().await?.into_iter().find(is_administrator) {
+    if let Some(user) = local(users.list().await?, &first) {
         return Ok(user);
     }
     tracing::warn!("the store has no administrator; `{first}` is one from now on");
     users.restore(&first, "Administrator").await
 }
 
+/// Of the administrators the first one, or whoever has been there for longest: never somebody who was made one
+/// later, whose id only comes first in the alphabet.
+fn local(users: Vec<User>, first: &UserId) -> Option<User> {
+    let all = users.into_iter().filter(|user| user.role == Role::Administrator);
+    all.min_by_key(|user| (user.id != *first, user.created_at, user.id.clone()))
+}
+
 #[expect(clippy::expect_used, reason = "the name is a constant, and a test reads it")]
-fn administrator_id() -> switchboard_model::UserId {
-    switchboard_model::UserId::parse("admin").expect("it is a name")
+fn administrator_id() -> UserId {
+    UserId::parse("admin").expect("it is a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn the_local_administrator_is_the_first_one_or_the_oldest() {
+        use Role::{Administrator, Member};
+        type Users<'a> = &'a [(&'a str, Role, u64)];
+        let cases: [(Users<'_>, Option<&str>); 4] = [
+            (&[("aaron", Administrator, 2), ("admin", Administrator, 1)], Some("admin")),
+            (&[("aaron", Administrator, 2), ("zoe", Administrator, 1)], Some("zoe")),
+            (&[("aaron", Administrator, 2), ("admin", Member, 1)], Some("aaron")),
+            (&[("aaron", Member, 2)], None),
+        ];
+        for (users, wanted) in cases {
+            let user = |(id, role, at): &(&str, Role, u64)| User {
+                id: UserId::parse(id).unwrap(),
+                name: String::new(),
+                role: *role,
+                has_password: false,
+                created_at: UNIX_EPOCH + Duration::from_secs(*at),
+            };
+            let found = local(users.iter().map(user).collect(), &administrator_id());
+            assert_eq!(found.as_ref().map(|user| user.id.as_str()), wanted, "{users:?}");
+        }
+    }
 }

@@ -49,13 +49,18 @@ async fn how_much_is_kept_is_said_by_administrators(engine: Engine<'_>) {
     let ada = world.ada();
     let first = ada.get(PATH).await;
     let etag = first.header("etag").to_owned();
-    assert_eq!(first.expect(200), json!({"days": 365, "rows": 10_000_000, "revision": 0}));
+    assert_eq!(
+        first.expect(200),
+        json!({"days": 365, "rows": 10_000_000, "megabytes": null, "revision": 0})
+    );
     for (body, status) in [
         (json!({"days": 0}), 422),
         (json!({"days": 36_501}), 422),
         (json!({"days": -1}), 422),
         (json!({"rows": 0}), 422),
         (json!({"rows": u64::MAX}), 422),
+        (json!({"megabytes": 0}), 422),
+        (json!({"megabytes": 1_000_000_001}), 422),
         (json!({"weeks": 1}), 422),
         (json!({"days": 30, "rows": null}), 200),
     ] {
@@ -66,7 +71,9 @@ async fn how_much_is_kept_is_said_by_administrators(engine: Engine<'_>) {
     let now = ada.get(PATH).await;
     let held = ada.header("if-match", now.header("etag"));
     assert_eq!((&now.expect(200)["days"], &now.expect(200)["rows"]), (&json!(30), &Value::Null));
-    assert_eq!(held.put(PATH, json!({"days": 7, "rows": 5000})).await.expect(200)["rows"], 5000);
+    let less = json!({"days": 7, "rows": 5000, "megabytes": 3});
+    let less = held.put(PATH, less).await.expect(200);
+    assert_eq!((&less["rows"], &less["megabytes"]), (&json!(5000), &json!(3)));
     let acts = ada.get("/api/v1/audit?action=audit.retention").await.expect(200);
     let said = |row: &Value| (row["user"].clone(), row["detail"]["days"].clone());
     let acts: Vec<_> = acts["items"].as_array().unwrap().iter().map(said).collect();

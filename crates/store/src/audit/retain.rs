@@ -9,7 +9,7 @@ use super::append::write_mark;
 use super::chain::Link;
 use super::{Audit, Entry, Noted, Sheet, append, subjects};
 use crate::actor::Actor;
-use crate::db::{Tx, millis, sql};
+use crate::db::{Engine, Tx, millis, sql};
 use crate::error::Result;
 
 /// How long the log is kept; whichever limit is reached first. A block stays as long as one of its rows does.
@@ -19,10 +19,15 @@ pub struct Retention {
     pub age: Option<Duration>,
     /// The oldest rows beyond so many go.
     pub rows: Option<u64>,
+    /// The oldest go until the blocks have so many bytes at most, as they are written.
+    pub bytes: Option<u64>,
 }
 
 /// Blocks that go in one transaction: writers wait only that long.
 const BATCH: i64 = 64;
+
+/// Pages that SQLite gives back in one transaction.
+const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
 
 /// What goes in one transaction.
 struct Cut {
@@ -39,6 +44,10 @@ impl Audit<'_> {
         // Fixed now: each batch adds a row of its own, which must not push out another.
         let head = self.head().await?.seq;
         let count = keep.rows.map_or(0, |rows| head.saturating_sub_unsigned(rows));
+        let count = match keep.bytes {
+            Some(bytes) => count.max(self.beyond(bytes).await?),
+            None => count,
+        };
         let mut gone = 0;
         loop {
             let mut tx = self.0.db().begin().await?;
@@ -57,8 +66,34 @@ impl Audit<'_> {
         }
         if gone > 0 {
             self.forget().await?;
+            self.give_back().await?;
         }
         Ok(gone)
+    }
+
+    /// The last row of the newest block that does not fit into so many bytes together with those after it.
+    async fn beyond(self, bytes: u64) -> Result<i64> {
+        let mut tx = self.0.db().read().await?;
+        let query = sql("SELECT COALESCE(MAX(last), 0) AS last FROM
+             (SELECT last, SUM(octet_length(body)) OVER (ORDER BY first DESC) AS size FROM audit_blocks) AS sized
+             WHERE size > $1");
+        query.bind(i64::try_from(bytes).unwrap_or(i64::MAX)).one(&mut tx).await?.int("last")
+    }
+
+    /// What became free goes back to the system, where the file was made so. PostgreSQL uses its own again.
+    async fn give_back(self) -> Result<()> {
+        let mut before = i64::MAX;
+        while self.0.db().engine() == Engine::Sqlite {
+            let mut tx = self.0.db().begin().await?;
+            sql(PAGES).run(&mut tx).await?;
+            let free = sql("PRAGMA freelist_count").one(&mut tx).await?.int("freelist_count")?;
+            tx.commit().await?;
+            if free == 0 || free >= before {
+                break;
+            }
+            before = free;
+        }
+        Ok(())
     }
 
     async fn cut(self, tx: &mut Tx, anchor: Link) -> Result<()> {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
 use switchboard_model::Secret;
 
 use super::Db;
@@ -23,7 +25,8 @@ impl Db {
         let prepared = path.to_owned();
         let file = |source: io::Error| Error::File { path: path.to_owned(), source };
         let prepare = tokio::task::spawn_blocking(move || prepare(&prepared));
-        prepare.await.map_err(io::Error::other).and_then(|done| done).map_err(file)?;
+        let prepared = prepare.await.map_err(io::Error::other).and_then(|done| done);
+        let prepared = prepared.map_err(file)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(false)
@@ -36,7 +39,12 @@ impl Db {
             // What is deleted is overwritten; a secret is sealed anyway, a name is not.
             .pragma("secure_delete", "FAST");
         let pool = SqlitePoolOptions::new().acquire_timeout(BUSY);
-        let writer = pool.clone().max_connections(1).connect_with(options.clone()).await?;
+        let first = match prepared {
+            // Only now can it be said that what becomes free is given back; to say it later would lock the file.
+            Prepared::Empty => options.clone().auto_vacuum(SqliteAutoVacuum::Incremental),
+            Prepared::There => options.clone(),
+        };
+        let writer = pool.clone().max_connections(1).connect_with(first).await?;
         let readers =
             pool.max_connections(READERS).connect_with(options.pragma("query_only", "ON"));
         Ok(Self::Sqlite { writer, readers: readers.await? })
@@ -53,7 +61,7 @@ impl Db {
 
 /// The directory and the file, readable by their owner alone. SQLite gives its WAL the mode of the
 /// database.
-fn prepare(path: &Path) -> io::Result<()> {
+fn prepare(path: &Path) -> io::Result<Prepared> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(directory) = directory {
         make_directory(directory)?;
@@ -72,7 +80,15 @@ fn prepare(path: &Path) -> io::Result<()> {
     }
     #[cfg(not(unix))]
     options.open(path)?;
-    Ok(())
+    Ok(if fs::metadata(path)?.len() == 0 { Prepared::Empty } else { Prepared::There })
+}
+
+/// What there is to open.
+enum Prepared {
+    /// A file without a database in it.
+    Empty,
+    /// A database.
+    There,
 }
 
 /// Only what is missing is made: a directory that is there is its owner's business.

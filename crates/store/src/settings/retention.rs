@@ -12,13 +12,19 @@ use crate::db::{millis, sql};
 use crate::error::{Error, Result};
 use crate::topics::Topic;
 
-/// The setting: `{"days": 365, "rows": 10000000}`; `null` or nothing in a place keeps everything there.
+/// The setting: `{"days": 365, "rows": 10000000, "megabytes": null}`; `null` or nothing in a place keeps everything
+/// there.
 const NAME: &str = "audit_retention";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+const MEGABYTE: u64 = 1_000_000;
+
 /// What is kept unless somebody says otherwise.
-const KEPT: Retention =
-    Retention { age: Some(Duration::from_secs(365 * 24 * 60 * 60)), rows: Some(10_000_000) };
+const KEPT: Retention = Retention {
+    age: Some(Duration::from_secs(365 * 24 * 60 * 60)),
+    rows: Some(10_000_000),
+    bytes: None,
+};
 
 /// How much of the audit log is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +36,15 @@ pub struct Kept {
 }
 
 impl Retention {
-    /// Of whole days.
-    pub fn of(days: Option<u32>, rows: Option<u64>) -> Self {
-        Self { age: days.map(|days| DAY * days), rows }
+    /// Of whole days and millions of bytes.
+    pub fn of(days: Option<u32>, rows: Option<u64>, megabytes: Option<u64>) -> Self {
+        let bytes = megabytes.map(|megabytes| megabytes.saturating_mul(MEGABYTE));
+        Self { age: days.map(|days| DAY * days), rows, bytes }
+    }
+
+    /// The size in whole megabytes.
+    pub fn megabytes(&self) -> Option<u64> {
+        self.bytes.map(|bytes| bytes / MEGABYTE)
     }
 
     /// The age in whole days.
@@ -63,7 +75,7 @@ impl Settings<'_> {
     ) -> Result<Kept> {
         let mut change = Change::begin(self.0).await?;
         let tx = &mut change.tx;
-        let value = json!({"days": keep.days(), "rows": keep.rows});
+        let value = json!({"days": keep.days(), "rows": keep.rows, "megabytes": keep.megabytes()});
         // The first to insert holds the row, so that two who saw nothing do not both count.
         let query = sql("INSERT INTO settings (name, value, updated_at) VALUES ($1, 'null', 0)
              ON CONFLICT (name) DO UPDATE SET updated_at = settings.updated_at RETURNING updated_at");
@@ -84,5 +96,5 @@ impl Settings<'_> {
 fn read(setting: &Value) -> Retention {
     let number = |name: &str| setting.get(name).and_then(Value::as_u64);
     let days = number("days").map(|days| u32::try_from(days).unwrap_or(u32::MAX));
-    Retention::of(days, number("rows"))
+    Retention::of(days, number("rows"), number("megabytes"))
 }

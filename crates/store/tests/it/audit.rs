@@ -15,6 +15,7 @@ suite! {
     an_act_and_its_row_stand_or_fall_together,
     pages_follow_the_filters,
     retention_keeps_the_rest_verifiable,
+    retention_by_size_takes_the_oldest_and_no_more,
     words_that_went_with_their_rows_come_back,
 }
 
@@ -156,11 +157,11 @@ async fn retention_keeps_the_rest_verifiable(world: World) {
     write(&store, &world, 20).await;
     world.clock.advance(LATER);
     write(&store, &world, 10).await;
-    let age = Retention { age: Some(LATER / 2), rows: None };
+    let age = Retention { age: Some(LATER / 2), ..Retention::default() };
     assert_eq!(store.audit().retain(age).await.unwrap(), 20);
     assert!(matches!(store.audit().verify().await.unwrap(), Verdict::Whole { rows: 11, .. }));
     // A block stays as long as one of its rows does.
-    let rows = Retention { age: None, rows: Some(5) };
+    let rows = Retention { rows: Some(5), ..Retention::default() };
     assert_eq!(store.audit().retain(rows).await.unwrap(), 0);
     world.clock.advance(LATER);
     write(&store, &world, 6).await;
@@ -179,6 +180,35 @@ async fn retention_keeps_the_rest_verifiable(world: World) {
     store.close().await.unwrap();
 }
 
+async fn retention_by_size_takes_the_oldest_and_no_more(world: World) {
+    const SIZE: &str = "SELECT CAST(SUM(octet_length(body)) AS BIGINT) FROM audit_blocks";
+    const LARGEST: &str = "SELECT CAST(MAX(octet_length(body)) AS BIGINT) FROM audit_blocks";
+    let store = world.open().await;
+    for _ in 0..40 {
+        write_together(&store, &world, 500).await;
+    }
+    let (size, largest) = (world.count(SIZE).await, world.count(LARGEST).await);
+    let bound = size / 2;
+    let keep = Retention { bytes: Some(bound.unsigned_abs()), ..Retention::default() };
+    let gone = store.audit().retain(keep).await.unwrap();
+    assert!(gone > 0 && gone < 20_000, "{gone}");
+    // The row that says so is the only one beyond what was asked for, and nothing went that could stay.
+    let left = world.count(SIZE).await;
+    assert!(left <= bound + 200 && left + largest > bound, "{left} of {size}");
+    let verdict = store.audit().verify().await.unwrap();
+    assert!(matches!(verdict, Verdict::Whole { rows, .. } if rows == 20_001 - gone), "{verdict:?}");
+    let small = Retention { bytes: Some(1), ..Retention::default() };
+    store.audit().retain(small).await.unwrap();
+    assert!(matches!(store.audit().verify().await.unwrap(), Verdict::Whole { rows: 1.., .. }));
+    if let switchboard_store::Address::Sqlite(_) = world.address {
+        let free = "SELECT freelist_count FROM pragma_freelist_count";
+        assert_eq!(world.count(free).await, 0, "what became free was given back");
+        let pages = "SELECT page_count FROM pragma_page_count";
+        assert!(world.count(pages).await * 4096 < size, "the file is smaller than the log was");
+    }
+    store.close().await.unwrap();
+}
+
 /// Whoever remembers their numbers learns that they are gone.
 async fn words_that_went_with_their_rows_come_back(world: World) {
     let (store, other) = (world.open().await, world.open().await);
@@ -189,7 +219,7 @@ async fn words_that_went_with_their_rows_come_back(world: World) {
     world.clock.advance(LATER);
     let entry = Entry::act(switchboard_model::Clock::now(&*world.clock), &ada(), "other.act");
     store.audit().append(entry).await.unwrap();
-    let rows = Retention { age: None, rows: Some(1) };
+    let rows = Retention { rows: Some(1), ..Retention::default() };
     assert_eq!(store.audit().retain(rows).await.unwrap(), 30);
     assert_eq!(world.count("SELECT COUNT(*) FROM audit_subjects").await, 2);
     assert_eq!(world.count("SELECT COUNT(DISTINCT subject) FROM audit_index").await, 2);

@@ -65,6 +65,7 @@ async fn plant(store: &Store, world: &World) -> (Vec<Secret>, String) {
         issuer: None,
         scopes: None,
         expires_at: None,
+        target: [7; 32],
     };
     store.credentials().set(&global("oauth"), Some(&user("bob")), &new, &ada()).await.unwrap();
     write!(

@@ -34,7 +34,7 @@ async fn several_start_at_once(world: World) {
         assert!(matches!(store.audit().verify().await.unwrap(), Verdict::Whole { .. }));
         store.close().await.unwrap();
     }
-    assert_eq!(world.count("SELECT COUNT(*) FROM schema_steps").await, 4);
+    assert_eq!(world.count("SELECT COUNT(*) FROM schema_steps").await, 5);
     assert_eq!(world.count("SELECT COUNT(*) FROM data_keys").await, 1);
 }
 

@@ -249,6 +249,7 @@ async fn deleting_a_person_takes_what_is_theirs_and_nothing_else(world: World) {
             issuer: None,
             scopes: None,
             expires_at: None,
+            target: [7; 32],
         };
         store.credentials().set(key, Some(&user("bob")), &new, &ada()).await.unwrap();
         store.credentials().set(key, None, &new, &ada()).await.unwrap();

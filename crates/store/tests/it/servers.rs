@@ -254,6 +254,7 @@ async fn credentials_are_kept_by_owner(world: World) {
         issuer: Some("https://issuer.example".to_owned()),
         scopes: Some("read".to_owned()),
         expires_at: None,
+        target: [7; 32],
     };
     let credentials = store.credentials();
     credentials.set(&key, None, &new("shared"), &ada()).await.unwrap();
@@ -266,7 +267,16 @@ async fn credentials_are_kept_by_owner(world: World) {
     assert_eq!(value(None).await, Some((1, "shared".to_owned())));
     assert_eq!(value(Some("bob")).await, Some((1, "his".to_owned())));
     assert_eq!(value(Some("ada")).await, None);
+    // Where it was given to stays as it was said; only what nobody said is filled in.
+    let target = async || credentials.get(&key, None).await.unwrap().unwrap().0.target;
+    credentials.bind(&key, None, &[8; 32]).await.unwrap();
+    assert_eq!(target().await, Some([7; 32]));
+    world.raw("UPDATE credentials SET target = NULL").await;
+    assert_eq!(target().await, None);
+    credentials.bind(&key, None, &[8; 32]).await.unwrap();
+    assert_eq!(target().await, Some([8; 32]));
     credentials.replace(&key, None, &new("fresh"), 1).await.unwrap();
+    assert_eq!(target().await, Some([7; 32]));
     let stale = credentials.replace(&key, None, &new("late"), 1).await.unwrap_err();
     assert!(matches!(stale, Error::Stale { .. }), "{stale}");
     assert_eq!(value(None).await, Some((2, "fresh".to_owned())));

@@ -193,7 +193,7 @@ async fn how_much_is_kept_is_changed_by_one_at_a_time(world: World) {
     let settings = store.settings();
     let first = settings.retention().await.unwrap();
     assert_eq!((first.retention.days(), first.retention.rows), (Some(365), Some(10_000_000)));
-    let less = Retention::of(Some(30), None);
+    let less = Retention::of(Some(30), None, Some(2));
     let second = settings.set_retention(less, Some(first.revision), &ada()).await.unwrap();
     assert_eq!(settings.retention().await.unwrap(), second);
     assert_eq!(second.retention, less);

@@ -37,6 +37,7 @@ async fn set(store: &Store, server: &str, value: &str) {
         issuer: None,
         scopes: None,
         expires_at: None,
+        target: [7; 32],
     };
     store.credentials().set(&global(server), None, &new, &ada()).await.unwrap();
 }

@@ -62,6 +62,7 @@ async fn step(store: &Store, recorder: &Recorder, name: &str, n: u32) {
                 issuer: None,
                 scopes: None,
                 expires_at: None,
+                target: [7; 32],
             };
             store.credentials().set(&key, None, &new, &by).await.unwrap();
             done("credential", name);

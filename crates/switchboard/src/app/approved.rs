@@ -80,7 +80,7 @@ impl Gate for Approved {
                 return Held::Nothing;
             }
             match self.stored(server).await {
-                Ok(found) => credentials::held(&spec.auth, found, self.store.now()),
+                Ok(found) => credentials::held(spec, found, self.store.now()),
                 Err(error) => {
                     tracing::warn!(%server, %error, "its credential cannot be read");
                     Held::Away(error.to_string())

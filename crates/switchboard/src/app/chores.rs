@@ -73,7 +73,7 @@ mod tests {
         let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
         tasks.spawn(run(store.clone(), Arc::new(SystemClock), end.clone()));
         tasks.close();
-        let keep = Retention::of(None, Some(100));
+        let keep = Retention::of(None, Some(100), None);
         let mut rows = 1500;
         for _ in 0..600 {
             // Said again, as the first time may be before anybody listens.

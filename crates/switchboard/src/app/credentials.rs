@@ -1,13 +1,14 @@
 //! Which credentials there are and whether they are good, so that a connection is made anew when its own
-//! changes or runs out. And what a connection gets. Pure; the credentials themselves stay in the store.
+//! changes or runs out. And what a connection gets. The credentials themselves stay in the store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use switchboard_model::resolve::bearer;
 use switchboard_model::server::KeyPlace;
-use switchboard_model::{Auth, Scope, Secret, ServerKey, UserId};
-use switchboard_store::{Credential, CredentialKind};
+use switchboard_model::{Auth, Scope, Secret, ServerKey, ServerSpec, UserId};
+use switchboard_store::{Credential, CredentialKind, Error, ServerRow, Store, target_hash};
 use switchboard_upstream::Held;
 
 /// Clocks are set; nobody sleeps longer than this before looking at one again.
@@ -46,8 +47,33 @@ impl Standing {
     }
 }
 
+/// Every credential. Those of which nobody said to where they were given were given before that counted: for what is
+/// declared now. Where a file hides the store's server, for that one: the file came later, and is not sent what it
+/// may not have been given.
+pub(super) async fn read(
+    store: &Store,
+    files: &BTreeMap<ServerKey, Arc<ServerSpec>>,
+    rows: &[Arc<ServerRow>],
+) -> Result<Vec<Credential>, Error> {
+    let mut all = store.credentials().list().await?;
+    for credential in all.iter_mut().filter(|credential| credential.target.is_none()) {
+        let (server, owner) = (&credential.server, credential.owner.as_ref());
+        let row = rows.iter().find(|row| row.key == *server).map(|row| &row.spec);
+        let Some(spec) = row.or_else(|| files.get(server)) else { continue };
+        let target = target_hash(spec);
+        store.credentials().bind(server, owner, &target).await?;
+        credential.target = Some(target);
+    }
+    Ok(all)
+}
+
 /// What a connection gets of the credential that was found for it.
-pub(super) fn held(auth: &Auth, found: Option<(Credential, Secret)>, now: SystemTime) -> Held {
+pub(super) fn held(
+    spec: &ServerSpec,
+    found: Option<(Credential, Secret)>,
+    now: SystemTime,
+) -> Held {
+    let auth = &spec.auth;
     let place = match auth {
         Auth::ApiKey { place, key: None } => place.clone(),
         Auth::Bearer { token: None } => KeyPlace::Header("authorization".to_owned()),
@@ -62,6 +88,11 @@ pub(super) fn held(auth: &Auth, found: Option<(Credential, Secret)>, now: System
             let (is, wanted) =
                 (credential.kind.as_str(), wanted.map_or("", CredentialKind::as_str));
             Held::Lacking(format!("the one that is stored is of the kind {is}, not {wanted}"))
+        }
+        Some((credential, _)) if credential.target != Some(target_hash(spec)) => {
+            let text = "the one that is stored was given for another address or command line, and is not \
+                        sent to this one; it has to be given again";
+            Held::Lacking(text.to_owned())
         }
         Some((credential, _)) if !is_good(&credential, now) => {
             let end = credential.expires_at.map(humantime::format_rfc3339_seconds);

@@ -15,8 +15,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::approved::Approved;
-use super::credentials::Standing;
+use super::credentials::{self, Standing};
 use super::declared;
+use super::edits::Edits;
 use super::snapshot::Snapshot;
 use crate::hub::{Hub, local_agent};
 
@@ -55,22 +56,40 @@ pub(super) struct Follower {
     files: Files,
     gate: Arc<Approved>,
     snapshot: Snapshot,
+    edits: Edits,
     rows: Vec<Arc<ServerRow>>,
     credentials: Standing,
     declarations: Declarations,
     asks: mpsc::Receiver<Asked>,
-    /// Whether the store did not answer, and must be asked again.
+    /// Whether something was not done, and must be tried again.
     failed: bool,
     outage: Outage,
 }
 
 impl Follower {
-    pub(super) fn new(hub: Hub, files: Files, gate: Arc<Approved>, snapshot: Snapshot) -> Self {
+    pub(super) fn new(
+        hub: Hub,
+        files: Files,
+        gate: Arc<Approved>,
+        (snapshot, edits): (Snapshot, Edits),
+    ) -> Self {
         let (ask, asks) = mpsc::channel(64);
         let declarations = Declarations { now: Arc::default(), asks: ask };
         let outage = Outage::new("the store's servers stay as they were");
         let (rows, credentials, failed) = (Vec::new(), Standing::default(), false);
-        Self { hub, files, gate, snapshot, rows, credentials, declarations, asks, failed, outage }
+        Self {
+            hub,
+            files,
+            gate,
+            snapshot,
+            edits,
+            rows,
+            credentials,
+            declarations,
+            asks,
+            failed,
+            outage,
+        }
     }
 
     /// For the doors.
@@ -114,13 +133,14 @@ impl Follower {
 
     /// Everything once. If the store does not answer, what it said last counts.
     async fn apply(&mut self) -> Result<(), Error> {
-        let read = self.read().await;
-        let mut renewed = BTreeSet::new();
+        let files = self.files.borrow_and_update().clone();
+        let read = self.read(&files).await;
+        let (mut renewed, mut rows_changed) = (BTreeSet::new(), false);
         let result = read.map(|(rows, credentials)| {
             renewed = credentials.changed(&self.credentials);
+            rows_changed = self.rows != rows;
             (self.rows, self.credentials) = (rows, credentials);
         });
-        let files = self.files.borrow_and_update().clone();
         let agents = declared::Agents::of(&files, self.hub.store());
         let closed = match self.hub.store() {
             Some(store) => store.agents().close_stand_ins(&local_agent()).await,
@@ -135,25 +155,31 @@ impl Follower {
         warn_of_news(&files, &before, &declared);
         self.hub.reconcile(&declared.desired).await;
         self.start_approved().await;
+        let changed = rows_changed || !renewed.is_empty() || before.desired != declared.desired;
         // Another credential changes no declaration either; who has just been started has the new one.
         renewed.retain(|server| before.desired.servers.contains_key(server));
         for server in &renewed {
             self.hub.upstreams().reconnect(server).await;
         }
-        self.snapshot.take(&declared.desired).await;
+        if changed || self.snapshot.is_behind() {
+            self.snapshot.take(&declared.desired).await;
+        }
+        self.edits.note(&files).await;
+        self.failed = self.snapshot.is_behind() || self.edits.is_behind(&files);
         result.and(closed)
     }
 
     /// What the store declares, and which credentials it has.
-    async fn read(&self) -> Result<(Vec<Arc<ServerRow>>, Standing), Error> {
+    async fn read(&self, files: &Loaded) -> Result<(Vec<Arc<ServerRow>>, Standing), Error> {
         let Some(store) = self.hub.store() else { return Ok(Default::default()) };
-        let rows = store.servers().list().await?.into_iter().map(Arc::new).collect();
-        Ok((rows, Standing::of(store.credentials().list().await?, store.now())))
+        let rows: Vec<_> = store.servers().list().await?.into_iter().map(Arc::new).collect();
+        let known = credentials::read(store, &files.desired.servers, &rows).await?;
+        Ok((rows, Standing::of(known, store.now())))
     }
 
     /// Everybody who waited is told. An error is told once, so the others learn that much.
     fn tell(&mut self, asked: Vec<Asked>, applied: Result<(), Error>) {
-        self.failed = applied.is_err() || self.snapshot.is_behind();
+        self.failed |= applied.is_err();
         match &applied {
             Ok(()) => self.outage.over(),
             Err(error) => self.outage.met(error),

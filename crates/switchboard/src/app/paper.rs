@@ -11,7 +11,7 @@ use switchboard_store::{Error, Store};
 use switchboard_upstream::{Gate, Open};
 
 use super::approved::Approved;
-use super::declared;
+use super::{credentials, declared};
 
 /// Declarations that nobody follows.
 pub(crate) struct OnPaper {
@@ -43,13 +43,13 @@ impl OnPaper {
     }
 
     async fn read_again(&self) -> Result<(), Error> {
-        let (rows, credentials) = match self.store() {
-            Some(store) => (store.servers().list().await?, store.credentials().list().await?),
-            None => Default::default(),
-        };
+        let (mut rows, mut known) = (Vec::new(), Vec::new());
+        if let Some(store) = self.store() {
+            rows = store.servers().list().await?.into_iter().map(Arc::new).collect();
+            known = credentials::read(store, &self.files.desired.servers, &rows).await?;
+        }
         let agents = declared::Agents::of(&self.files, self.store());
-        let rows: Vec<_> = rows.into_iter().map(Arc::new).collect();
-        let declared = declared::merge(&self.files, &rows, &agents, &credentials);
+        let declared = declared::merge(&self.files, &rows, &agents, &known);
         if let Some((_, gate)) = &self.store {
             gate.take(&declared);
         }

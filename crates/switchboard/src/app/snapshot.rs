@@ -1,9 +1,7 @@
 //! What is known now, kept for the next start: in the store, and as a file that other programs of the
 //! same system read. Written at the start and after every change that was applied.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,51 +9,47 @@ use serde_json::json;
 use switchboard_model::{Clock, Desired};
 use switchboard_store::{Outage, SnapshotEntry, Store};
 
+use super::kept::KeptFile;
+
 /// The file in the state directory.
 pub(crate) const FILE: &str = "last-known-mcps.json";
 
-/// Keeps what is known, whenever it is another thing.
+/// Keeps what is known.
 pub(super) struct Snapshot {
     store: Option<Store>,
-    path: PathBuf,
+    /// Whether the store keeps something else than what is known.
+    behind: bool,
+    file: KeptFile,
     clock: Arc<dyn Clock>,
-    /// What is kept; nothing while that is something else than what is known.
-    last: Option<Vec<SnapshotEntry>>,
     outage: Outage,
 }
 
 impl Snapshot {
     pub(super) fn new(store: Option<Store>, path: PathBuf, clock: Arc<dyn Clock>) -> Self {
         let outage = Outage::new("what is known now is not kept in the store");
-        Self { store, path, clock, last: None, outage }
+        let file = KeptFile::new(path, "what is known now is not kept");
+        Self { store, behind: true, file, clock, outage }
     }
 
-    /// Takes note of what is declared and switched on. Never in the way: what cannot be written is said.
+    /// Keeps what is declared and switched on. Never in the way: what cannot be written is said, and the snapshot
+    /// is behind until it is taken again.
     pub(super) async fn take(&mut self, desired: &Desired) {
         let known = entries(desired);
-        if self.last.as_ref() == Some(&known) {
-            return;
+        let saved = match &self.store {
+            Some(store) => store.snapshots().save(&known).await.map(drop),
+            None => Ok(()),
+        };
+        self.behind = saved.is_err();
+        match saved {
+            Ok(()) => self.outage.over(),
+            Err(error) => self.outage.met(&error),
         }
-        self.last = None;
-        if let Some(store) = &self.store {
-            match store.snapshots().save(&known).await {
-                Ok(_) => self.outage.over(),
-                Err(error) => return self.outage.met(&error),
-            }
-        }
-        let text = written(&known, self.clock.now());
-        let path = self.path.clone();
-        let file = tokio::task::spawn_blocking(move || replace(&path, &text)).await;
-        if let Ok(Err(error)) = file {
-            // Not tried again before the next change: a disk that is full does not heal by that.
-            tracing::warn!(%error, path = %self.path.display(), "what is known now is not kept");
-        }
-        self.last = Some(known);
+        self.file.write(written(&known, self.clock.now())).await;
     }
 
-    /// Whether something is known that the store does not keep yet.
+    /// Whether something is known that is not kept yet.
     pub(super) fn is_behind(&self) -> bool {
-        self.last.is_none()
+        self.behind || self.file.is_behind()
     }
 }
 
@@ -77,15 +71,6 @@ fn written(known: &[SnapshotEntry], now: SystemTime) -> String {
     let mut text = format!("{:#}", json!({"timestamp": timestamp, "mcps": known}));
     text.push('\n');
     text
-}
-
-/// As a whole or not at all.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension("json.new");
-    let mut file = fs::File::create(&beside)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&beside, path)
 }
 
 #[cfg(test)]

@@ -2,22 +2,16 @@
 //! every route of it through every kind of credential.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::Router;
-use switchboard_rest::{Api, port};
+use switchboard_rest::Api;
 
 use super::{health, host};
 use crate::hub::Hub;
 
 /// Every route.
-pub(super) fn router(
-    hub: &Hub,
-    api: &Api,
-    declarations: Arc<dyn port::Hub>,
-    address: SocketAddr,
-) -> Router {
-    let page = health::router(declarations, hub.upstreams().clone()).merge(api.router());
+pub(super) fn router(hub: &Hub, api: &Api, address: SocketAddr) -> Router {
+    let page = health::router().merge(api.router());
     // The endpoint looks at the host by itself.
     host::guarded(page, address).merge(hub.endpoint().router())
 }

@@ -121,7 +121,7 @@ impl Add {
         }
         let report = match self.dry_run {
             true => None,
-            false => applied::apply(out, name.as_str())?,
+            false => applied::apply(out, name.as_str(), "add", &[&path])?,
         };
         out.json(&json!({
             "name": name.as_str(),

@@ -145,6 +145,17 @@ pub(super) fn moment(ago: Duration) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
+/// What came, went and changed in files.
+fn edited(row: &Value) -> String {
+    let lists = [("+", "added"), ("-", "removed"), ("~", "changed")].into_iter();
+    let marked = lists.flat_map(|(mark, name)| {
+        let list = row.pointer(&format!("/detail/{name}")).and_then(Value::as_array);
+        let names = list.into_iter().flatten().filter_map(Value::as_str);
+        names.map(move |name| format!("{mark} {name}"))
+    });
+    marked.collect::<Vec<_>>().join(", ")
+}
+
 fn cells(row: &Value) -> Vec<String> {
     let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let who = match (text("user"), text("agent")) {
@@ -154,6 +165,7 @@ fn cells(row: &Value) -> Vec<String> {
     let detail = |name: &str| row.pointer(&format!("/detail/{name}")).and_then(Value::as_str);
     let other = detail("user").or(detail("agent")).or(detail("name")).unwrap_or_default();
     let to = match (text("server"), text("tool")) {
+        (server, _) if server.is_empty() && other.is_empty() => edited(row),
         (server, _) if server.is_empty() => other.to_owned(),
         (server, tool) if tool.is_empty() => server,
         (server, tool) => format!("{server} {tool}"),

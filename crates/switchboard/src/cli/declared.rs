@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use switchboard_config::Loader;
-use switchboard_model::SystemClock;
+use switchboard_config::{Loaded, Loader};
+use switchboard_model::{Problem, SystemClock};
 use switchboard_rest::port::Hub as _;
+use tokio::runtime::Runtime;
 
 use super::link;
 use crate::app::OnPaper;
@@ -20,6 +21,15 @@ pub(super) struct Everything {
     pub(super) servers: Vec<DeclaredReport>,
     pub(super) errors: usize,
     pub(super) warnings: usize,
+}
+
+/// What is declared where no hub runs.
+#[derive(Debug)]
+pub(super) struct WithoutHub {
+    pub(super) servers: Vec<DeclaredReport>,
+    pub(super) problems: Vec<Problem>,
+    /// Why the store's servers are not among them.
+    pub(super) unread: Option<anyhow::Error>,
 }
 
 /// Reads it; with named files, those alone.
@@ -41,17 +51,13 @@ pub(super) fn read(files: &[PathBuf]) -> Result<Everything> {
     if answered.is_none() {
         found = on_paper(files)?;
     }
-    let here = std::env::current_dir().unwrap_or_default();
-    for server in &mut found.servers {
-        server.file = server.file.take().map(|file| short(&file, &here));
-    }
+    found.servers = shortened(found.servers);
     Ok(found)
 }
 
 /// What the files and the store declare; with named files, those alone.
 pub(super) async fn paper(files: &[PathBuf]) -> Result<OnPaper> {
-    let clock = Arc::new(SystemClock);
-    let loaded = Loader::new(super::selection(files), clock.clone()).load();
+    let (clock, loaded) = (Arc::new(SystemClock), loaded(files));
     let store = match files {
         [] => storage::existing(&loaded.desired.hub, super::places().data, clock).await?,
         _ => None,
@@ -59,23 +65,50 @@ pub(super) async fn paper(files: &[PathBuf]) -> Result<OnPaper> {
     Ok(OnPaper::read(loaded, store).await?)
 }
 
-fn on_paper(files: &[PathBuf]) -> Result<Everything> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("the runtime did not start")?;
-    runtime.block_on(async {
-        let paper = paper(files).await?;
-        let declared = paper.declared();
-        let servers = control::rows(&declared, paper.store());
-        let errors = declared.problems.iter().filter(|problem| problem.is_error()).count();
-        let warnings = declared.problems.len() - errors;
-        if let Some(store) = paper.store() {
-            store.close().await?;
-        }
-        Ok(Everything { servers, errors, warnings })
+/// What `up` would run. Where the store cannot be read, what the files declare, and why that is all.
+pub(super) fn without_hub() -> Result<WithoutHub> {
+    runtime()?.block_on(async {
+        let (paper, unread) = match paper(&[]).await {
+            Ok(paper) => (paper, None),
+            Err(error) => (OnPaper::read(loaded(&[]), None).await?, Some(error)),
+        };
+        let (servers, problems) = told(&paper).await?;
+        Ok(WithoutHub { servers: shortened(servers), problems, unread })
     })
+}
+
+fn on_paper(files: &[PathBuf]) -> Result<Everything> {
+    runtime()?.block_on(async {
+        let (servers, problems) = told(&paper(files).await?).await?;
+        let errors = problems.iter().filter(|problem| problem.is_error()).count();
+        Ok(Everything { servers, errors, warnings: problems.len() - errors })
+    })
+}
+
+async fn told(paper: &OnPaper) -> Result<(Vec<DeclaredReport>, Vec<Problem>)> {
+    let declared = paper.declared();
+    let servers = control::rows(&declared, paper.store());
+    if let Some(store) = paper.store() {
+        store.close().await?;
+    }
+    Ok((servers, declared.problems.clone()))
+}
+
+fn loaded(files: &[PathBuf]) -> Loaded {
+    Loader::new(super::selection(files), Arc::new(SystemClock)).load()
+}
+
+fn runtime() -> Result<Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build().context("the runtime did not start")
+}
+
+fn shortened(mut servers: Vec<DeclaredReport>) -> Vec<DeclaredReport> {
+    let here = std::env::current_dir().unwrap_or_default();
+    for server in &mut servers {
+        server.file = server.file.take().map(|file| short(&file, &here));
+    }
+    servers
 }
 
 /// Below the working directory, relative to it.

@@ -35,10 +35,7 @@ impl List {
         if rows.is_empty() {
             out.line("No servers are declared. Add one with `switchboard add NAME COMMAND…`.");
         } else {
-            out.line(table(
-                &["NAME", "TRANSPORT", "TARGET", "USED BY", "DECLARED IN"],
-                rows.iter().map(cells),
-            ));
+            out.line(shown(rows));
         }
         if declared.errors + declared.warnings > 0 {
             let summary = report::counted(declared.errors, declared.warnings);
@@ -46,6 +43,11 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What is declared, a line each.
+pub(super) fn shown(rows: &[DeclaredReport]) -> String {
+    table(&["NAME", "TRANSPORT", "TARGET", "USED BY", "DECLARED IN"], rows.iter().map(cells))
 }
 
 fn cells(row: &DeclaredReport) -> Vec<String> {

@@ -54,21 +54,17 @@ impl Disable {
 }
 
 fn switch(name: &str, power: Power, out: &Out) -> Result<ExitCode> {
-    let word = match power {
-        Power::On => "on",
-        Power::Off => "off",
+    let (word, act) = match power {
+        Power::On => ("on", "enable"),
+        Power::Off => ("off", "disable"),
     };
     if let Some(path) = in_files(name, power)? {
         out.line(format!("{GOOD}Switched {word}{GOOD:#} `{name}` in {}.", path.display()));
-        let report = applied::apply(out, name)?;
+        let report = applied::apply(out, name, act, &[&path])?;
         let state = report.map(|report| report.state);
         out.json(&json!({"name": name, "enabled": matches!(power, Power::On), "file": path, "state": state}));
         return Ok(ExitCode::SUCCESS);
     }
-    let act = match power {
-        Power::On => "enable",
-        Power::Off => "disable",
-    };
     let path = format!("/api/v1/servers/{}/{act}", api::part(name));
     let server = api::request(&Method::POST, &path, None)?;
     out.json(&server);

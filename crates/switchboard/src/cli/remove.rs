@@ -1,6 +1,6 @@
 //! `switchboard remove`: a server, taken out of the files with every assignment of it, or out of the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -123,10 +123,10 @@ impl Remove {
             });
             edited.notes.iter().for_each(|note| out.note(format!("Note: {note}.")));
         }
+        let files: Vec<&Path> = edits.iter().map(|(path, _)| path.as_path()).collect();
         if !self.dry_run {
-            applied::apply(out, name.as_str())?;
+            applied::apply(out, name.as_str(), "remove", &files)?;
         }
-        let files: Vec<_> = edits.iter().map(|(path, _)| path).collect();
         out.json(&json!({ "name": name.as_str(), "files": files, "written": !self.dry_run }));
         Ok(ExitCode::SUCCESS)
     }

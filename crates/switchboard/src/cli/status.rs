@@ -1,21 +1,22 @@
-//! `switchboard status`: whether a hub runs, and how its servers stand.
+//! `switchboard status`: whether a hub runs, and how its servers stand; without one, what is declared.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use switchboard_model::mask;
+use switchboard_model::{Problem, mask};
 
-use super::link;
-use super::out::{BAD, DIM, Out, count, table};
+use super::declared::{self, WithoutHub};
+use super::out::{BAD, BOLD, DIM, Out, count, table};
 use super::test::named;
+use super::{link, list, report};
 use crate::control::protocol::ServerReport;
-use crate::control::{Ask, Said};
+use crate::control::{Ask, DeclaredReport, Said};
 
 /// Show whether a hub runs, and how its servers stand.
 ///
-/// The exit status is 1 if no hub runs.
+/// Where no hub runs, it shows what `up` would run, from the files and the store, and the exit status is 1.
 #[derive(Debug, Args)]
 pub(super) struct Status {}
 
@@ -31,14 +32,13 @@ impl Status {
         if let Some(failure) = failure {
             return Err(link::failed(&failure));
         }
+        if answered.is_none() {
+            return without_hub(out);
+        }
         let told =
             |(severity, text): &(String, String)| json!({"severity": severity, "text": text});
         let told: Vec<Value> = problems.iter().map(told).collect();
-        out.json(&json!({"running": answered.is_some(), "servers": reports, "problems": told}));
-        if answered.is_none() {
-            out.line("No hub runs. Start one with `switchboard up`; `switchboard list` shows what is declared.");
-            return Ok(ExitCode::FAILURE);
-        }
+        out.json(&json!({"running": true, "servers": reports, "problems": told}));
         for (severity, text) in &problems {
             let style = if severity == "error" { BAD } else { DIM };
             out.note(format!("{style}{severity}{style:#}: {}", mask::visible(text)));
@@ -59,6 +59,36 @@ impl Status {
         ));
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What would run if one did.
+fn without_hub(out: &Out) -> Result<ExitCode> {
+    let WithoutHub { servers, problems, unread } = declared::without_hub()?;
+    let told = |problem: &Problem| json!({"severity": problem.severity.as_str(), "text": problem.to_string()});
+    let told: Vec<Value> = problems.iter().map(told).collect();
+    let rows: Vec<Value> = servers.iter().map(idle).collect();
+    let unread = unread.map(|error| format!("{error:#}"));
+    out.json(&json!({"running": false, "servers": rows, "problems": told, "store_unread": unread}));
+    report::print(&problems, out);
+    if let Some(why) = &unread {
+        out.note(format!(
+            "{BAD}error{BAD:#}: the store cannot be read, so only the files are shown: {}",
+            mask::visible(why)
+        ));
+    }
+    match servers.as_slice() {
+        [] => out.line("No servers are declared."),
+        servers => out.line(list::shown(servers)),
+    }
+    out.line(format!("\n{BOLD}No hub runs.{BOLD:#} Start one with `switchboard up`."));
+    Ok(ExitCode::FAILURE)
+}
+
+/// A server in the words of the running hub, as far as there is anything to say.
+fn idle(row: &DeclaredReport) -> Value {
+    let state = if row.enabled { "not_running" } else { "disabled" };
+    json!({"server": row.name, "scope": row.scope, "ok": false, "state": state, "transport": row.transport,
+        "target": row.target, "source": row.source, "file": row.file, "approved": row.approved})
 }
 
 fn cells(report: &ServerReport) -> Vec<String> {

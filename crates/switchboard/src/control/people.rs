@@ -6,6 +6,7 @@ mod agents;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use switchboard_model::{AgentId, AgentSpec, CallOrigin};
+use switchboard_rest::port::Hub as _;
 use switchboard_store::{Actor, Error, Subject, Token};
 
 use super::protocol::{Failure, PeopleAsk, Said, TokenReport};
@@ -31,12 +32,14 @@ pub(super) async fn people(
             let spec =
                 AgentSpec { servers: names.transpose()?, description, ..AgentSpec::default() };
             let made = store.agents().create(&id, &owner, &spec, &by).await.map_err(failed)?;
+            made_so(operations).await?;
             vec![Said::Agent(agents::shown(&made))]
         }
         PeopleAsk::RemoveAgent { id } => {
             let id = agent(&id)?;
             agents::removable(operations, store, &id)?;
             store.agents().remove(&id, &by).await.map_err(failed)?;
+            made_so(operations).await?;
             Vec::new()
         }
         PeopleAsk::Tokens => {
@@ -62,6 +65,13 @@ pub(super) async fn people(
         let _ = say.send(said).await;
     }
     Ok(())
+}
+
+/// Returns when what was changed counts. Where no hub runs, it does from the next start on.
+async fn made_so(operations: &Operations) -> Result<(), Failure> {
+    let Some(sources) = &operations.sources else { return Ok(()) };
+    let applied = sources.declarations.apply().await;
+    applied.map_err(|error| Failure::new(error.to_string(), "the hub tries again by itself"))
 }
 
 fn agent(id: &str) -> Result<AgentId, Failure> {

@@ -1,6 +1,8 @@
 //! The words between a command and a hub: one question, then answers line by line. Private to one
 //! version of the program; scripts read `--json`.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::list::DeclaredReport;
@@ -54,6 +56,8 @@ pub enum Ask {
     Apply {
         /// The server that it is about.
         server: String,
+        /// What was done to them.
+        edit: FileEdit,
     },
     /// Something about agents and tokens.
     People(PeopleAsk),
@@ -62,6 +66,15 @@ pub enum Ask {
         /// To which server.
         server: Target,
     },
+}
+
+/// What a command did to files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEdit {
+    /// Which command: `add`, `remove`, ….
+    pub command: String,
+    /// Which files.
+    pub files: Vec<PathBuf>,
 }
 
 /// Whether what comes is wanted too.

@@ -75,6 +75,62 @@ fn what_has_run_out_is_not_sent() {
     assert!(heard("good"));
 }
 
+/// What was given for one address never reaches another, whoever moves the server.
+#[test]
+fn a_file_that_moves_a_server_does_not_get_its_credential() {
+    let context = Context::new();
+    let records = ["first", "second"].map(|name| context.work().join(name));
+    let [first, second] = records.clone().map(|file| Scripted::http(&Script::new().record(&file)));
+    let heard = |nr: usize, value: &str| {
+        let record = std::fs::read_to_string(&records[nr]).unwrap_or_default();
+        record.contains(&format!("Bearer {value}"))
+    };
+    let filed =
+        |name: &str, url: &str| format!("[servers.{name}]\nurl = {url:?}\nauth = \"bearer\"\n");
+    context.write("switchboard.toml", &filed("a", first.url()));
+    let hub = Hub::start(&context);
+    let (admin, anna) = (person(&context, "admin"), person(&context, "anna"));
+    let entry = json!({"url": first.url(), "auth": "bearer"});
+    let new = json!({"name": "b", "scope": "global", "entry": entry});
+    assert_eq!(hub.rest("POST", "/api/v1/servers", &admin, Some(&new)).status, 201);
+    let put = |who: &str, name: &str, value: &str| {
+        let given = json!({"kind": "bearer", "value": value});
+        let path = format!("/api/v1/servers/global:{name}/credential");
+        let set = hub.rest("PUT", &path, who, Some(&given));
+        assert_eq!(set.body["state"]["code"], "connected", "{}", set.body);
+    };
+    put(&admin, "a", "everybodys-a");
+    put(&anna, "a", "annas-a");
+    put(&admin, "b", "everybodys-b");
+    assert!(["everybodys-a", "annas-a", "everybodys-b"].iter().all(|value| heard(0, value)));
+
+    // The file moves its own, and hides the store's.
+    let moved = filed("a", second.url()) + &filed("b", second.url());
+    context.write("switchboard.toml", &moved);
+    let all = ["global:a", "user:anna:a", "global:b"];
+    for server in all {
+        wait(&format!("{server} wants another"), || {
+            let state = state(&hub, &admin, server);
+            let text = state["message"].as_str().unwrap_or_default().to_owned();
+            state["code"] == "needs_auth" && text.contains("given for another address")
+        });
+    }
+    // Neither by a new connection nor by a new start.
+    for server in all {
+        let path = format!("/api/v1/servers/{server}/reconnect");
+        assert_eq!(hub.rest("POST", &path, &admin, None).body["state"]["code"], "needs_auth");
+    }
+    put(&admin, "a", "second-a");
+    assert!(heard(1, "second-a"));
+    for value in ["everybodys-a", "annas-a", "everybodys-b"] {
+        assert!(!heard(1, value), "{value}");
+    }
+    // Back where it was given for, it is good again.
+    context.write("switchboard.toml", &filed("a", second.url()));
+    wait("the store's counts again", || state(&hub, &admin, "global:b")["code"] == "connected");
+    assert!(!heard(1, "everybodys-b"));
+}
+
 #[test]
 fn each_reaches_what_all_have_with_their_own() {
     let auth = "auth = { type = \"api_key\", variable = \"MYKEY\" }\n";

@@ -19,6 +19,8 @@ pub(crate) struct RetentionView {
     days: Option<u32>,
     /// The oldest beyond so many go; `null` keeps them however many.
     rows: Option<u64>,
+    /// The oldest go until the rows take so many million bytes at most; `null` keeps them however large.
+    megabytes: Option<u64>,
     /// Counts its changes; the etag is made of it.
     revision: i64,
 }
@@ -40,6 +42,11 @@ pub(super) async fn retention(State(api): State<Api>) -> Result<Response> {
 /// As both operations answer.
 pub(super) fn shown(kept: &Kept) -> Response {
     let (retention, revision) = (&kept.retention, kept.revision);
-    let view = RetentionView { days: retention.days(), rows: retention.rows, revision };
+    let view = RetentionView {
+        days: retention.days(),
+        rows: retention.rows,
+        megabytes: retention.megabytes(),
+        revision,
+    };
     (etag(revision), Json(view)).into_response()
 }

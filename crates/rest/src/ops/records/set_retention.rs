@@ -19,6 +19,8 @@ use crate::who::Caller;
 const MOST_DAYS: u32 = 36_500;
 /// What every database can count.
 const MOST_ROWS: u64 = i64::MAX.unsigned_abs();
+/// A million gigabytes.
+const MOST_MEGABYTES: u64 = 1_000_000_000;
 
 /// How much of the audit log is kept.
 #[derive(Deserialize, ToSchema)]
@@ -30,6 +32,9 @@ pub(crate) struct NewRetention {
     /// The oldest beyond so many go; `null` or nothing keeps them however many.
     #[schema(minimum = 1)]
     rows: Option<u64>,
+    /// The oldest go until the rows take so many million bytes at most; `null` or nothing keeps them however large.
+    #[schema(minimum = 1, maximum = 1000000000)]
+    megabytes: Option<u64>,
 }
 
 /// Says how much of the audit log is kept
@@ -58,7 +63,11 @@ pub(super) async fn set_retention(
     if new.rows.is_some_and(|rows| !(1..=MOST_ROWS).contains(&rows)) {
         return Err(Problem::invalid("`rows` is 1 at least, or `null`"));
     }
-    let keep = Retention::of(new.days, new.rows);
+    if new.megabytes.is_some_and(|megabytes| !(1..=MOST_MEGABYTES).contains(&megabytes)) {
+        let text = format!("`megabytes` is between 1 and {MOST_MEGABYTES}, or `null`");
+        return Err(Problem::invalid(text));
+    }
+    let keep = Retention::of(new.days, new.rows, new.megabytes);
     let (settings, expected) = (api.store().settings(), expected(&headers)?);
     Ok(shown(&settings.set_retention(keep, expected, &caller.actor()).await?))
 }

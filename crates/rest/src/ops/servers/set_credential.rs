@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use switchboard_model::{Auth, Secret, ServerKey, UserId};
-use switchboard_store::{CredentialKind, NewCredential};
+use switchboard_store::{CredentialKind, NewCredential, target_hash};
 use utoipa::ToSchema;
 
 use super::{change, credential, spec};
@@ -62,10 +62,12 @@ pub(super) async fn set_credential(
         return Err(Problem::invalid("`value` is empty"));
     }
     let key = &meant.found.key;
-    fits(key, &spec(&api, &meant.found)?.auth, meant.owner.as_ref(), kind)?;
+    let spec = spec(&api, &meant.found)?;
+    fits(key, &spec.auth, meant.owner.as_ref(), kind)?;
     let expires_at = moment("expires_at", given.expires_at.as_deref())?;
     let value = Secret::new(given.value);
-    let new = NewCredential { kind, value, issuer: None, scopes: None, expires_at };
+    let target = target_hash(&spec);
+    let new = NewCredential { kind, value, issuer: None, scopes: None, expires_at, target };
     let (credentials, owner) = (api.store().credentials(), meant.owner.as_ref());
     credentials.set(key, owner, &new, &caller.actor()).await?;
     api.apply().await?;

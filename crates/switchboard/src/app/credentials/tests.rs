@@ -2,12 +2,19 @@
 
 use std::time::UNIX_EPOCH;
 
-use switchboard_model::{SecretTemplate, ServerName, Template};
+use switchboard_model::{HttpKind, HttpSpec, SecretTemplate, ServerName, Template, Transport};
 
 use super::*;
 
 fn at(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+fn server(url: &str, auth: Auth) -> ServerSpec {
+    let url = Template::literal(url);
+    let http = HttpSpec { kind: HttpKind::Streamable, url, headers: BTreeMap::new() };
+    let name = ServerName::parse("wiki").unwrap();
+    ServerSpec { auth, ..ServerSpec::new(name, Transport::Http(http)) }
 }
 
 fn credential(kind: CredentialKind, expires_at: Option<SystemTime>) -> Credential {
@@ -18,6 +25,7 @@ fn credential(kind: CredentialKind, expires_at: Option<SystemTime>) -> Credentia
         issuer: None,
         scopes: None,
         expires_at,
+        target: Some(target_hash(&server("https://a.example", Auth::None))),
         created_at: at(0),
         updated_at: at(0),
         revision: 1,
@@ -45,14 +53,35 @@ fn a_connection_gets_what_fits_and_is_good() {
     ];
     for (auth, found, wanted) in cases {
         let found = found.map(|credential| (credential, Secret::new("v")));
-        let got = match held(&auth, found, at(10)) {
-            Held::Nothing => "nothing".to_owned(),
-            Held::Lacking(why) | Held::Away(why) => why,
-            Held::Credential(KeyPlace::Header(name) | KeyPlace::Variable(name), value) => {
-                format!("{name}: {}", value.expose())
-            }
-        };
+        let got = said(held(&server("https://a.example", auth.clone()), found, at(10)));
         assert!(got.ends_with(wanted), "{auth:?}: {got}");
+    }
+}
+
+#[test]
+fn what_was_given_for_one_address_is_not_sent_to_another() {
+    let auth = || Auth::Bearer { token: None };
+    let given = || credential(CredentialKind::Bearer, None);
+    let unsaid = || Credential { target: None, ..given() };
+    let cases = [
+        ("https://a.example", given(), "Bearer v"),
+        ("https://b.example", given(), "has to be given again"),
+        ("https://a.example", unsaid(), "has to be given again"),
+    ];
+    for (url, credential, wanted) in cases {
+        let found = Some((credential, Secret::new("v")));
+        let got = said(held(&server(url, auth()), found, at(10)));
+        assert!(got.ends_with(wanted), "{url}: {got}");
+    }
+}
+
+fn said(held: Held) -> String {
+    match held {
+        Held::Nothing => "nothing".to_owned(),
+        Held::Lacking(why) | Held::Away(why) => why,
+        Held::Credential(KeyPlace::Header(name) | KeyPlace::Variable(name), value) => {
+            format!("{name}: {}", value.expose())
+        }
     }
 }
 

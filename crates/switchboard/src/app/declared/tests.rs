@@ -126,6 +126,7 @@ fn a_credential_of_ones_own_is_a_server_of_ones_own() {
         issuer: None,
         scopes: None,
         expires_at: None,
+        target: None,
         created_at: UNIX_EPOCH,
         updated_at: UNIX_EPOCH,
         revision: 1,

@@ -2,6 +2,7 @@
 //! their table; here are the others, and that there are no more.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -97,9 +98,8 @@ async fn every_route_is_known_and_answers_exactly_those_it_is_for() {
     hub.refresh_audience();
     let paper = OnPaper::read(Loaded::default(), Some(store.clone())).await.unwrap();
     let (clock, end) = (Arc::new(SystemClock), CancellationToken::new());
-    let paper = Arc::new(paper);
-    let api = api::api(&hub, store.clone(), paper.clone(), clock, end);
-    let mut router = router(&hub, &api, paper, SocketAddr::from(([127, 0, 0, 1], 8010)));
+    let api = api::api(&hub, store.clone(), Arc::new(paper), clock, end);
+    let mut router = router(&hub, &api, SocketAddr::from(([127, 0, 0, 1], 8010)));
 
     let known = ROUTES.iter().map(|route| route.path).chain(CASES.map(|(matched, ..)| matched));
     let known: BTreeSet<String> = known.map(str::to_owned).collect();

@@ -25,6 +25,9 @@ pub(super) struct Retention {
     /// The oldest beyond so many go; `all` keeps them however many.
     #[arg(long, value_name = "N")]
     rows: Option<Bound>,
+    /// The oldest go until the rows take so many million bytes; `all` keeps them however large.
+    #[arg(long, value_name = "N")]
+    megabytes: Option<Bound>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,26 +60,32 @@ impl Bound {
 impl Retention {
     pub(super) fn run(&self, out: &Out) -> Result<ExitCode> {
         let mut kept = api::get(PATH)?;
-        if self.days.is_some() || self.rows.is_some() {
+        if [self.days, self.rows, self.megabytes].iter().any(Option::is_some) {
             let or = |given: Option<Bound>, name: &str| match given {
                 Some(bound) => bound.value(),
                 None => kept.get(name).cloned().unwrap_or_default(),
             };
-            let body = json!({"days": or(self.days, "days"), "rows": or(self.rows, "rows")});
+            let body = json!({"days": or(self.days, "days"), "rows": or(self.rows, "rows"),
+                "megabytes": or(self.megabytes, "megabytes")});
             let revision = kept.get("revision").and_then(Value::as_i64);
             kept = api::request_held(&Method::PUT, PATH, Some(&body), revision)?;
             out.line(format!("{GOOD}Changed.{GOOD:#}"));
         }
         out.json(&kept);
-        let number = |name: &str| kept.get(name).and_then(Value::as_u64);
-        out.line(match (number("days"), number("rows")) {
-            (None, None) => "Every row of the log is kept.".to_owned(),
-            (Some(days), None) => format!("Rows are kept for {days} days."),
-            (None, Some(rows)) => format!("The newest {rows} rows are kept."),
-            (Some(days), Some(rows)) => {
-                format!("Rows are kept for {days} days, and no more than the newest {rows}.")
-            }
-        });
+        out.line(sentence(&kept));
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn sentence(kept: &Value) -> String {
+    let number = |name: &str| kept.get(name).and_then(Value::as_u64);
+    let rows = number("rows").map(|rows| format!("the newest {rows}"));
+    let size = number("megabytes").map(|size| format!("what fits into {size} megabytes"));
+    let most: Vec<String> = rows.into_iter().chain(size).collect();
+    match (number("days"), most.join(" or ").as_str()) {
+        (None, "") => "Every row of the log is kept.".to_owned(),
+        (Some(days), "") => format!("Rows are kept for {days} days."),
+        (None, most) => format!("No more rows are kept than {most}."),
+        (Some(days), most) => format!("Rows are kept for {days} days, and no more than {most}."),
     }
 }
