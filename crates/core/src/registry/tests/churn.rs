@@ -118,6 +118,38 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
     }
 }
 
+/// What names have meant so far.
+#[derive(Default)]
+struct Meant {
+    /// A prefixed one, to everybody.
+    prefixed: BTreeMap<(Kind, String), (String, String)>,
+    /// A bare one, to whoever was shown it.
+    bare: BTreeMap<(&'static str, Kind, String), (ServerKey, String)>,
+}
+
+impl Meant {
+    /// What they meant once, they mean for ever.
+    fn check(&mut self, now: &Snapshot) {
+        for view in AGENTS.iter().filter_map(|id| now.agent(&agent(id), &Surface::mcp())) {
+            for (name, (server, own)) in listed(&view) {
+                // A server of one's own stands in for everybody's of the same name.
+                let pair = (server.name.to_string(), own);
+                let before = self.prefixed.insert(name.clone(), pair.clone());
+                assert!(before.is_none_or(|before| before == pair), "{name:?}");
+            }
+        }
+        for id in AGENTS {
+            let Some(view) = now.agent(&agent(id), &SHORT) else { continue };
+            // Names with a hash say whose they are by the server's name.
+            let bare = listed(&view).into_iter().filter(|((_, name), (_, own))| name == own);
+            for ((kind, name), pair) in bare {
+                let before = self.bare.insert((id, kind, name.clone()), pair.clone());
+                assert!(before.is_none_or(|before| before == pair), "{id} {name}");
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(switchboard_testkit::data::repetitions(200)))]
 
@@ -129,10 +161,7 @@ proptest! {
         let registry = Registry::default();
         let mut published: BTreeMap<ServerKey, Arc<Offer>> = BTreeMap::new();
         let mut sets = Vec::new();
-        // What a prefixed name meant once, it means forever.
-        let mut meant: BTreeMap<(Kind, String), (String, String)> = BTreeMap::new();
-        // And a bare one to whoever was shown it.
-        let mut bare: BTreeMap<(&str, Kind, String), (ServerKey, String)> = BTreeMap::new();
+        let mut meant = Meant::default();
         for step in steps {
             match step {
                 Step::Publish(key, names) => {
@@ -164,25 +193,7 @@ proptest! {
                 }
                 leads_back(grown, &echo, &router);
             }
-            let now = registry.load();
-            for view in AGENTS.iter().filter_map(|id| now.agent(&agent(id), &Surface::mcp())) {
-                for (name, (server, own)) in listed(&view) {
-                    // A server of one's own stands in for everybody's of the same name.
-                    let pair = (server.name.to_string(), own);
-                    let before = meant.insert(name.clone(), pair.clone());
-                    prop_assert!(before.is_none_or(|before| before == pair), "{name:?}");
-                }
-            }
-            for id in AGENTS {
-                let Some(view) = now.agent(&agent(id), &SHORT) else { continue };
-                for ((kind, name), pair) in listed(&view) {
-                    // Names with a hash say whose they are by the server's name.
-                    let short = name.len() <= 46 && name == pair.1;
-                    let before = short.then(|| bare.insert((id, kind, name.clone()), pair.clone()));
-                    let before = before.flatten();
-                    prop_assert!(before.is_none_or(|before| before == pair), "{id} {name}");
-                }
-            }
+            meant.check(&registry.load());
         }
     }
 }
