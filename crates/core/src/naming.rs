@@ -32,9 +32,12 @@ pub const READ_RESULT: &str = "read_result";
 pub enum Surface {
     /// By a template; URIs are qualified by their server.
     Prefixed(Arc<Template>),
-    /// As the servers have them: for one server, or where a person prefers bare names. Only what
-    /// two servers of a view have in common is told apart.
+    /// As the servers have them: for one server's own door. Only what two servers of a view have in
+    /// common is told apart.
     Bare,
+    /// The same where a person prefers bare names: what models' providers refuse, and what is longer than
+    /// so many characters, gets a hash, and no name passes from one server to another.
+    Short(usize),
 }
 
 impl Surface {
@@ -60,6 +63,13 @@ impl Surface {
         match self {
             Self::Prefixed(template) => template.name(server, tool),
             Self::Bare => tool.to_owned(),
+            Self::Short(limit) => {
+                let is_good = tool.len() <= *limit
+                    && tool.chars().all(hash::is_safe)
+                    && !hash::looks_marked(tool)
+                    && !RESERVED.contains(&tool);
+                if is_good { tool.to_owned() } else { self.aside(server, tool) }
+            }
         }
     }
 
@@ -68,6 +78,7 @@ impl Surface {
         match self {
             Self::Prefixed(template) => template.aside(server, tool),
             Self::Bare => hash::marked(tool, server, tool, Template::MODEL_LIMIT),
+            Self::Short(limit) => hash::marked(tool, server, tool, *limit),
         }
     }
 }

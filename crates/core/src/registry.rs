@@ -2,6 +2,7 @@
 //! server.
 
 mod audience;
+mod freed;
 mod offer;
 mod pages;
 mod part;

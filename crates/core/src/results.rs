@@ -7,14 +7,14 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use switchboard_model::{AgentId, Clock, UserId};
 
 pub(crate) use answer::{FAMILY, is_uri, uri};
 pub use answer::{template, tool};
 
-use crate::port::Who;
+use crate::port::{Behind, Who};
 
 /// How much is kept, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,6 @@ pub struct Results(Arc<Inner>);
 struct Inner {
     clock: Arc<dyn Clock>,
     bounds: Bounds,
-    /// Tells the ids of this run from those of an earlier one.
-    run: u64,
     kept: Mutex<Kept>,
 }
 
@@ -71,12 +69,11 @@ struct Kept {
     all: VecDeque<One>,
     total: usize,
     each: HashMap<Owner, usize>,
-    last: u64,
 }
 
 /// Who made the call, whatever the session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Owner(Option<AgentId>, Option<UserId>);
+struct Owner(Option<AgentId>, Option<UserId>, Behind);
 
 struct One {
     id: Arc<str>,
@@ -88,9 +85,7 @@ struct One {
 impl Results {
     /// Nothing is kept yet.
     pub fn new(clock: Arc<dyn Clock>, bounds: Bounds) -> Self {
-        let since = clock.now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let run = u64::try_from(since.as_millis()).unwrap_or_default();
-        Self(Arc::new(Inner { clock, bounds, run, kept: Mutex::default() }))
+        Self(Arc::new(Inner { clock, bounds, kept: Mutex::default() }))
     }
 
     /// Keeps a text for a caller; its id, or `None` if it is more than may be kept. What is too old
@@ -101,14 +96,13 @@ impl Results {
         if size > each.min(total) {
             return None;
         }
+        let id = unguessable()?;
         let now = self.0.clock.monotonic();
         let owner = Owner::of(who);
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.drop_old(now);
         kept.make_room(each - size, Some(&owner));
         kept.make_room(total - size, None);
-        kept.last += 1;
-        let id: Arc<str> = format!("{:x}-{:x}", self.0.run, kept.last).into();
         kept.total += size;
         *kept.each.entry(owner.clone()).or_default() += size;
         let until = now + time;
@@ -136,6 +130,17 @@ impl Results {
         Some(one.text.clone())
     }
 
+    /// Lets go of what is too old, also where nobody keeps or reads anything meanwhile.
+    pub fn sweep(&self) {
+        let now = self.0.clock.monotonic();
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).drop_old(now);
+    }
+
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> usize {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).total
+    }
+
     /// For how long results are kept.
     pub(crate) fn minutes(&self) -> u64 {
         self.0.bounds.time.as_secs().div_ceil(60)
@@ -144,8 +149,15 @@ impl Results {
 
 impl Owner {
     fn of(who: &Who) -> Self {
-        Self(who.agent.clone(), who.user.clone())
+        Self(who.agent.clone(), who.user.clone(), who.behind)
     }
+}
+
+/// An id that says nothing, not even of how many there are; `None` if there is no randomness.
+fn unguessable() -> Option<Arc<str>> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(format!("{:032x}", u128::from_le_bytes(bytes)).into())
 }
 
 impl Kept {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use switchboard_wire::{Edit, JsonBuf, method, output, rewrite};
 
 use crate::naming::READ_RESULT;
-use crate::port::Call;
+use crate::port::{Call, CallError, RpcError};
 use crate::registry::{Home, View};
 use crate::results::{self, Results};
 
@@ -22,7 +22,7 @@ pub(crate) struct Trimmed {
 
 /// The result, cut if it is a tool's and has more text than its server may say at once. Texts of
 /// embedded resources count as text; images, sounds and links pass whole, and so do resources and
-/// prompts that somebody asked for by name.
+/// prompts that somebody asked for by name: half a page, program or instruction is none.
 pub(crate) fn trim(call: &Call<'_>, view: &View, result: JsonBuf, results: &Results) -> Trimmed {
     let limit = call.offer.max_output();
     if result.as_json().as_bytes().len() <= limit {
@@ -34,6 +34,28 @@ pub(crate) fn trim(call: &Call<'_>, view: &View, result: JsonBuf, results: &Resu
         method::TASKS_GET => keeping.shorten_inside(result),
         _ => Trimmed { result, cut: 0 },
     }
+}
+
+/// A server's error that says no more than its server may at once. Of one that says more, the code
+/// stays and its message begins; its data, of which half would be misleading, is where the rest is.
+pub(crate) fn failure(
+    call: &Call<'_>,
+    view: &View,
+    error: CallError,
+    results: &Results,
+) -> CallError {
+    let limit = call.offer.max_output();
+    let CallError::Rpc(RpcError { code, message, raw }) = error else { return error };
+    let said = raw.as_json().as_str();
+    if said.len() <= limit {
+        return RpcError { code, message, raw }.into();
+    }
+    let keeping = Keeping { call, view, results, limit };
+    let id = results.keep(call.who, said.to_owned());
+    let (size, rest) = (said.len(), keeping.whereabouts(id.as_ref(), 0));
+    let shown = &message[..message.floor_char_boundary(limit)];
+    let text = format!("{shown}\n[Cut by Switchboard: the error has {size} bytes. {rest}]");
+    RpcError::new(code, &text).into()
 }
 
 /// Where what is cut goes.

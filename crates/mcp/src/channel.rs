@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use switchboard_wire::types::Cancelled;
-use switchboard_wire::{Fault, IdKey, Incoming, Json, Message, Request, code, method};
+use switchboard_wire::{Era, Fault, IdKey, Incoming, Json, Message, Request, code, method};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -131,25 +131,46 @@ impl Channel {
             }
             _ => Speech::Session(self.session.clone()),
         };
-        let listener =
-            Some((door, principal)).filter(|_| matches!(speech, Speech::Stateless { .. }));
-        if listener.is_none() && request.method == method::INITIALIZE {
+        let pass = match speech {
+            Speech::Session(_) => None,
+            Speech::Stateless { .. } => {
+                self.has_room(request)?;
+                Some(Pass { principal: principal.clone(), door: door.clone(), turn })
+            }
+        };
+        if pass.is_none() && request.method == method::INITIALIZE {
             return self.greet(&view, request);
         }
-        if listener.is_none() && self.session.hello().is_none() && request.method != method::PING {
+        if pass.is_none() && self.session.hello().is_none() && request.method != method::PING {
             let text = "the session has not begun: send `initialize` first";
             return Err(Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None));
         }
-        let pass = listener.map(|(_, principal)| Pass { principal: principal.clone(), turn });
         let asker = Asker { who: self.session.who.clone(), view, speech, pass, trace: None };
-        let work = self.inner.serve(asker, listener, request, body, self.out.clone());
-        self.go_on(request, work, listener.is_some());
+        let era = asker.era();
+        let work = self.inner.serve(asker, request, body, self.out.clone());
+        self.go_on(request, work, era);
+        Ok(())
+    }
+
+    /// Whether one more request of the stateless era may be under way; a session counts its own. By
+    /// what goes on, as ids alone would let one be used again and again.
+    fn has_room(&self, request: &Request<'_>) -> Result<(), Reply> {
+        if self.under_way.len() >= self.inner.limits.calls {
+            let text = "too many calls of this connection are under way; wait for some of them";
+            return Err(Reply::refused(Some(request.id), code::INTERNAL_ERROR, text, None));
+        }
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.contains_key(&request.id.key()) {
+            // Nobody could tell which of the two a cancellation means.
+            let text = "a request of this id is under way already";
+            return Err(Reply::refused(Some(request.id), code::INVALID_REQUEST, text, None));
+        }
         Ok(())
     }
 
     fn greet(&self, view: &switchboard_core::View, request: &Request<'_>) -> Result<(), Reply> {
         if self.session.hello().is_some() {
-            return Err(unknown(request.id, switchboard_wire::Era::Session));
+            return Err(unknown(request.id, Era::Session));
         }
         let hello = hello(request)?;
         let revision = hello.revision;
@@ -160,7 +181,7 @@ impl Channel {
         Ok(())
     }
 
-    fn go_on(&self, request: &Request<'_>, work: Work, stateless: bool) {
+    fn go_on(&self, request: &Request<'_>, work: Work, era: Era) {
         let key = request.id.key();
         let opened = |open: Open| {
             self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), open)
@@ -172,7 +193,7 @@ impl Channel {
                 return;
             }
             Work::Call(task) => {
-                if let Some(port) = task.port().filter(|_| stateless) {
+                if let Some(port) = task.port().filter(|_| era == Era::Stateless) {
                     opened(Open::Call(port.clone()));
                 }
                 Work::Call(task)

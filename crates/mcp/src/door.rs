@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchboard_core::port::Who;
+use switchboard_core::port::{Behind, Who};
 use switchboard_core::{Snapshot, Surface, View};
 use switchboard_model::{AgentId, ServerKey, ServerName};
 
@@ -53,11 +53,16 @@ impl Door {
     }
 
     /// Who calls, as the path of a call has it: an administrator at an agent's door is that agent
-    /// as far as rules go, and still themselves.
+    /// as far as rules go, and still somebody else, also to an agent of their own.
     pub(crate) fn who(&self, principal: &Principal) -> Who {
         match self {
             Self::Agent(agent) => {
-                Who { agent: Some(agent.clone()), user: principal.who.user.clone(), session: None }
+                let user = principal.who.user.clone();
+                let behind = match principal.who.agent.as_ref() == Some(agent) {
+                    true => Behind::Itself,
+                    false => Behind::Administrator,
+                };
+                Who { behind, ..Who::agent(agent.clone(), user) }
             }
             Self::Own | Self::Server(_) => principal.who.clone(),
         }

@@ -138,6 +138,13 @@ impl Endpoint {
         self.0.review();
     }
 
+    /// Looks for what is too old at once, and not only when its time has come: for tests, whose clock is
+    /// their own.
+    #[doc(hidden)]
+    pub fn sweep(&self) {
+        self.0.sweep_once();
+    }
+
     /// How many sessions are held.
     pub fn sessions(&self) -> usize {
         self.0.sessions.count()
@@ -176,12 +183,17 @@ impl Inner {
                 () = tokio::time::sleep(SWEEP) => {}
                 () = self.stop.cancelled() => return,
             }
-            self.sessions.sweep();
-            // Tokens expire by themselves.
-            self.review();
-            self.parked.sweep(self.clock.monotonic());
-            self.unwatch_dead();
+            self.sweep_once();
         }
+    }
+
+    fn sweep_once(self: &Arc<Self>) {
+        self.sessions.sweep();
+        // Tokens expire by themselves.
+        self.review();
+        self.parked.sweep(self.clock.monotonic());
+        self.unwatch_dead();
+        self.router.results().sweep();
     }
 }
 

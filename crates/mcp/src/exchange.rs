@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use switchboard_core::port::RpcError;
-use switchboard_wire::header::{self, Mirror};
+use switchboard_wire::header::{self, Mirror, Mismatch};
 use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
@@ -105,14 +105,15 @@ impl Inner {
                 Err(reply) => Posted::Reply(reply),
                 Ok((speech, subject)) => {
                     let who = Arc::new(way.door.who(&way.principal));
-                    let pass = Some(Pass { principal: way.principal.clone(), turn: way.turn });
-                    let asker = Asker { who, view: way.view, speech, pass, trace: trace(head) };
+                    let Way { door, principal, turn, view } = way;
+                    let pass = Some(Pass { principal, door, turn });
+                    let asker = Asker { who, view, speech, pass, trace: trace(head) };
                     let checked = check_params(&asker, head, request, &params, subject.as_deref());
                     if let Err(reply) = checked {
                         return Posted::Reply(reply);
                     }
                     let out = Arc::new(Outbox::new(Keep::UntilRead(self.limits.replay)));
-                    self.serve(asker, Some((&way.door, &way.principal)), request, body, out).into()
+                    self.serve(asker, request, body, out).into()
                 }
             };
         }
@@ -126,7 +127,7 @@ impl Inner {
         let (who, view, trace) = (session.who.clone(), way.view, trace(head));
         let asker = Asker { who, view, speech: Speech::Session(session), pass: None, trace };
         let out = Arc::new(Outbox::new(Keep::ForReplay(self.limits.replay)));
-        self.serve(asker, None, request, body, out).into()
+        self.serve(asker, request, body, out).into()
     }
 
     /// A session begins.
@@ -192,7 +193,7 @@ impl Inner {
                         pass: None,
                         trace: trace(head),
                     };
-                    self.serve(asker, None, &request, body, out.clone())
+                    self.serve(asker, &request, body, out.clone())
                 }
                 Ok(other) => {
                     take(&session, body, other);
@@ -365,8 +366,14 @@ fn check_params(
     if wanted.is_empty() {
         return Ok(());
     }
+    // Two of one kind say nothing, whether or not the argument is there.
+    let several = wanted.iter().find(|param| head.all.get_all(&*param.header).iter().count() > 1);
     let find = |name: &str| head.all.get(name)?.to_str().ok();
-    header::check_params(wanted, params.arguments(), find).map_err(|mismatch| {
+    let checked = match several {
+        Some(param) => Err(Mismatch::Malformed(param.header.clone())),
+        None => header::check_params(wanted, params.arguments(), find),
+    };
+    checked.map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::auth::Principal;
+use crate::door::Door;
 
 /// Everybody who has a stream open. Clones share them.
 #[derive(Clone, Default)]
@@ -32,10 +33,12 @@ struct Farewell {
     waker: Mutex<Option<Waker>>,
 }
 
-/// By whose token a request came, and the turn before that was looked up.
+/// By whose token a request of the stateless era came and by which door, and the turn before that was
+/// looked up.
 #[derive(Clone)]
 pub(crate) struct Pass {
     pub(crate) principal: Arc<Principal>,
+    pub(crate) door: Door,
     pub(crate) turn: u64,
 }
 

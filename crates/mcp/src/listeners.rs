@@ -18,6 +18,7 @@ pub(crate) use self::opening::Opening;
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::endpoint::Inner;
+use crate::guests::Pass;
 use crate::outbox::{Outbox, Weight};
 use crate::reply::{self, Reply};
 use crate::running::Asker;
@@ -220,13 +221,12 @@ impl Inner {
     pub(crate) fn listen(
         self: &Arc<Self>,
         asker: Asker,
-        door: &Door,
-        principal: &Arc<Principal>,
+        Pass { principal, door, .. }: Pass,
         id: IdBuf,
         filter: Filter,
         out: Arc<Outbox>,
     ) -> Work {
-        if self.listeners.count(principal) >= self.limits.listens {
+        if self.listeners.count(&principal) >= self.limits.listens {
             let text = "too many streams of changes are open; close some of them first";
             let reply = Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None);
             return Work::Reply(reply.with_status(429));
@@ -245,7 +245,6 @@ impl Inner {
         let filter = Filter { uris: Vec::new(), task_ids: Vec::new(), ..filter };
         let seen = Kind::ALL.map(|kind| AtomicU64::new(asker.view.digest(kind)));
         let ear = Ear::Listen { id: id.clone(), filter, seen };
-        let (door, principal) = (door.clone(), principal.clone());
         let acknowledged = Arc::new(AtomicBool::new(false));
         let hears = (Arc::downgrade(&out), acknowledged.clone());
         let listener = Arc::new(Listener { out: out.clone(), door, principal, ear, acknowledged });

@@ -101,6 +101,17 @@ impl Outbox {
         }
     }
 
+    /// Takes out what somebody waits for.
+    pub(crate) fn take_needed(&self) -> Vec<Bytes> {
+        let mut state = self.lock();
+        let all = std::mem::take(&mut state.messages);
+        let (needed, rest): (Vec<_>, _) =
+            all.into_iter().partition(|message| message.weight == Weight::Needed);
+        state.messages = rest.into();
+        state.shrink(needed.iter().map(|message| message.bytes.len()).sum());
+        needed.into_iter().map(|message| message.bytes).collect()
+    }
+
     /// From now on what it keeps is counted there.
     pub(crate) fn charge(&self, account: &Arc<Account>) {
         let mut state = self.lock();

@@ -2,13 +2,12 @@
 //! back with it. What a stateless server asked is passed on; a call of a session-era server waits
 //! here meanwhile, bounded in number and time. Having a state is not being allowed to use it.
 
+mod state;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
-use sha2::{Digest as _, Sha256};
 use switchboard_core::port::Who;
 use switchboard_wire::types::InputRequired;
 use switchboard_wire::{
@@ -22,7 +21,8 @@ use crate::options::Limits;
 use crate::port::Ask;
 use crate::reply::Reply;
 use crate::running::{Asker, Running, Task, progress_token};
-use crate::seal::{Purpose, is_owner, put_owner, random};
+use crate::seal::random;
+use state::State;
 
 /// The calls that wait.
 pub(crate) struct Parked {
@@ -31,19 +31,10 @@ pub(crate) struct Parked {
 }
 
 struct Row {
-    who: Arc<Who>,
-    pass: Option<Pass>,
+    pass: Pass,
     until: Instant,
     running: Running,
     asks: Vec<Ask>,
-}
-
-/// What a state that came back is.
-enum State {
-    /// A waiting call's.
-    Parked(u128),
-    /// A server's own, as it gave it.
-    Passed(JsonBuf),
 }
 
 /// How a request begins.
@@ -66,12 +57,12 @@ impl Parked {
 
     /// Gives up what these have.
     pub(crate) fn give_up(&self, theirs: impl Fn(&Who) -> bool) {
-        self.remove(|row| theirs(&row.who));
+        self.remove(|row| theirs(row.who()));
     }
 
     /// Gives up what was begun by a token that is not good any more.
     pub(crate) fn see_off(&self, welcome: &dyn Fn(&Principal) -> bool) {
-        self.remove(|row| row.pass.as_ref().is_some_and(|pass| !welcome(&pass.principal)));
+        self.remove(|row| !welcome(&row.pass.principal));
     }
 
     fn remove(&self, goes: impl Fn(&Row) -> bool) {
@@ -80,24 +71,30 @@ impl Parked {
         drop(gone);
     }
 
-    fn put(&self, id: u128, row: Row) -> Result<(), Row> {
+    /// Whether there is room for one more, which is there from now on.
+    fn put(&self, id: u128, row: Row) -> bool {
         let mut rows = self.lock();
-        let theirs = rows.values().filter(|other| other.who.is_same_caller(&row.who)).count();
+        let theirs = rows.values().filter(|other| other.who().is_same_caller(row.who())).count();
         if rows.len() >= self.limits.parked || theirs >= self.limits.parked_each {
-            return Err(row);
+            return false;
         }
         rows.insert(id, row);
-        Ok(())
+        true
     }
 
-    fn take(&self, id: u128, who: &Who) -> Option<Row> {
-        let mut rows = self.lock();
-        rows.get(&id).filter(|row| row.who.is_same_caller(who))?;
-        rows.remove(&id)
+    fn take(&self, id: u128) -> Option<Row> {
+        self.lock().remove(&id)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u128, Row>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Row {
+    /// Whose it is, whichever agent they speak for.
+    fn who(&self) -> &Who {
+        &self.pass.principal.who
     }
 }
 
@@ -126,9 +123,9 @@ impl Inner {
             let reply = Reply::refused(Some(id.as_id()), code::INVALID_PARAMS, text, None);
             Begun::Reply(reply.with_status(200))
         };
-        match self.open_state(&asker.who, method, params.as_json(), state.as_json()) {
+        match self.open_state(&asker, method, params.as_json(), state.as_json()) {
             None => refuse(
-                "the requestState is not one that was given to you for this request, or it is too old; make the request again without it",
+                "the requestState is not one that was given to you for this request, here and at the same server, or it is too old; make the request again without it",
             ),
             Some(State::Passed(inner)) => {
                 let inner = [Edit::set("requestState", inner.as_json())];
@@ -138,7 +135,7 @@ impl Inner {
                 let running = start(&asker, sent.into());
                 Begun::Call(Task::new(self.clone(), asker, id, method, params, running))
             }
-            Some(State::Parked(number)) => match self.parked.take(number, &asker.who) {
+            Some(State::Parked(number)) => match self.parked.take(number) {
                 None => refuse(
                     "the call is not waiting here any more; make the request again without requestState",
                 ),
@@ -191,7 +188,7 @@ impl Inner {
         asks: Vec<Ask>,
     ) -> Reply {
         let number = random();
-        let state = self.close_state(&asker.who, method, params.as_json(), |plain| {
+        let state = self.close_state(asker, method, params.as_json(), |plain| {
             plain.text("p", &format!("{number:032x}"));
         });
         let requests = write::object(|all| {
@@ -205,8 +202,10 @@ impl Inner {
             }
         });
         let until = self.clock.monotonic() + self.limits.input;
-        let row = Row { who: asker.who.clone(), pass: asker.pass.clone(), until, running, asks };
-        let (Some(state), Ok(())) = (state, self.parked.put(number, row)) else {
+        let pass = asker.pass.clone().filter(|_| state.is_some());
+        let row = pass.map(|pass| Row { pass, until, running, asks });
+        let put = row.is_some_and(|row| self.parked.put(number, row));
+        let Some(state) = state.filter(|_| put) else {
             let text = "too many calls wait for inputs; answer or give up some of them first";
             return Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None)
                 .with_status(200);
@@ -231,10 +230,9 @@ impl Inner {
         let Some(own) = own else {
             return self.scribe.result(id, Era::Stateless, task.method, result);
         };
-        let sealed =
-            self.close_state(&task.asker.who, task.method, task.params.as_json(), |plain| {
-                plain.raw("s", own);
-            });
+        let sealed = self.close_state(&task.asker, task.method, task.params.as_json(), |plain| {
+            plain.raw("s", own);
+        });
         let sealed = sealed.unwrap_or_default();
         match rewrite::edited(result, &[Edit::text("requestState", &sealed)]) {
             Ok(result) => self.scribe.result(id, Era::Stateless, task.method, result.as_json()),
@@ -244,73 +242,9 @@ impl Inner {
             }
         }
     }
-
-    fn close_state(
-        &self,
-        who: &Who,
-        method: &str,
-        params: Json<'_>,
-        write: impl FnOnce(&mut write::Object<'_>),
-    ) -> Option<String> {
-        let until = seconds(self.clock.now() + self.limits.input);
-        let plain = write::object(|plain| {
-            put_owner(plain, who);
-            plain.integer("e", until);
-            plain.text("h", &digest(method, params));
-            write(plain);
-        });
-        self.seal.close(Purpose::State, plain.as_json())
-    }
-
-    fn open_state(
-        &self,
-        who: &Who,
-        method: &str,
-        params: Json<'_>,
-        state: Json<'_>,
-    ) -> Option<State> {
-        let plain = self.seal.open(Purpose::State, &state.string()?)?;
-        let json = plain.as_json();
-        let until = json.get("e").and_then(Json::integer)?;
-        let same = json.get("h").and_then(Json::string)? == digest(method, params);
-        if !is_owner(json, who) || until <= seconds(self.clock.now()) || !same {
-            return None;
-        }
-        if let Some(number) = json.get("p").and_then(Json::string) {
-            return u128::from_str_radix(&number, 16).ok().map(State::Parked);
-        }
-        json.get("s").map(|own| State::Passed(plain.part(own)))
-    }
 }
 
 /// The requests that may be answered with `input_required`.
 pub(crate) fn asks_back(name: &str) -> bool {
     matches!(name, method::TOOLS_CALL | method::PROMPTS_GET | method::RESOURCES_READ)
-}
-
-/// What a request is, whatever it says of itself and brings back.
-fn digest(method: &str, params: Json<'_>) -> String {
-    let mut members: Vec<(&[u8], Json<'_>)> = params
-        .members()
-        .filter(|member| {
-            let key = member.key;
-            !(key.is("_meta") || key.is("inputResponses") || key.is("requestState"))
-        })
-        .map(|member| (member.key.raw(), member.value))
-        .collect();
-    members.sort_by_key(|(key, _)| *key);
-    let mut hash = Sha256::new();
-    for part in [method.as_bytes()]
-        .into_iter()
-        .chain(members.iter().flat_map(|(key, value)| [*key, value.as_bytes()]))
-    {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    BASE64.encode(&hash.finalize()[..16])
-}
-
-fn seconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

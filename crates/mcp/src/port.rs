@@ -2,6 +2,7 @@
 //! they ask becomes a request of its own or waits for the client to come back with inputs. Never
 //! asks for what the client did not say it can do.
 
+mod asked;
 mod beyond;
 mod key;
 mod sampling;
@@ -15,7 +16,6 @@ use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Capabilities, LogMessage};
 use switchboard_wire::{Edit, Era, Json, JsonBuf, Revision, code, method, rewrite, write};
 use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 use crate::outbox::{Outbox, Weight};
 use crate::session::{Input, Session};
@@ -86,6 +86,19 @@ struct State {
     /// The token that the repeated request has for progress.
     token: Option<JsonBuf>,
     missing: Option<JsonBuf>,
+    /// The numbers of what a session's client is asked and has not answered.
+    numbers: Vec<u64>,
+    hearing: Hearing,
+}
+
+/// Whether anybody can read what goes on the call's own stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hearing {
+    /// Somebody does, or can come back to it.
+    #[default]
+    Stream,
+    /// Nobody: the client was gone before there was a stream.
+    Nobody,
 }
 
 /// What happens to a call besides its end.
@@ -233,25 +246,6 @@ impl Port {
         (!has).then(needed)
     }
 
-    async fn ask_session(
-        &self,
-        session: &Arc<Session>,
-        asked: &str,
-        params: Option<&JsonBuf>,
-    ) -> Input {
-        let (number, answer) = session.ask();
-        let mut waiting = Waiting { port: self, session, number, open: true };
-        let mut message = Vec::new();
-        let named = beyond::named(asked, params);
-        let params = named.as_ref().or(params);
-        write::request(&mut message, number.into(), asked, params.map(JsonBuf::as_json));
-        self.out.push(message.into(), Weight::Needed);
-        let answer = timeout(self.patience, answer).await;
-        let answer = answer.ok().and_then(Result::ok);
-        waiting.open = answer.is_none();
-        answer.unwrap_or_else(|| Err(silence()))
-    }
-
     async fn ask_back(&self, asked: &'static str, params: Option<JsonBuf>) -> Input {
         let (sender, receiver) = oneshot::channel();
         let mut given = None;
@@ -359,29 +353,6 @@ impl ClientPort for Port {
 
     fn beyond(self: Arc<Self>) -> Option<Arc<dyn ClientPort>> {
         beyond::of(&self)
-    }
-}
-
-/// A question that is open until it is answered; one that is given up is called off.
-struct Waiting<'w> {
-    port: &'w Port,
-    session: &'w Session,
-    number: u64,
-    open: bool,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        if !self.open {
-            return;
-        }
-        self.session.forget(self.number);
-        let params = write::object(|params| {
-            params.integer("requestId", i64::try_from(self.number).unwrap_or(i64::MAX));
-        });
-        let mut message = Vec::new();
-        write::notification(&mut message, method::CANCELLED, Some(params.as_json()));
-        self.port.out.push(message.into(), Weight::Notice);
     }
 }
 

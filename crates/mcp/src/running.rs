@@ -229,14 +229,16 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// In the session era a client that is gone has not cancelled anything: the call goes on. In
-    /// the stateless era that is exactly how it cancels.
+    /// In the session era a client that is gone has not cancelled anything: the call goes on, and whom
+    /// it asks is whoever reads the session's own stream. In the stateless era that is exactly how it
+    /// cancels.
     fn drop(&mut self) {
         let Some(mut running) = self.running.take() else { return };
         let Speech::Session(session) = &self.asker.speech else { return };
         if self.inner.stop.is_cancelled() {
             return session.done(&running.port);
         }
+        running.port.detach();
         let (session, stop) = (session.clone(), self.inner.stop.clone());
         self.inner.tasks.spawn(async move {
             tokio::select! {

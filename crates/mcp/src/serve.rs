@@ -14,8 +14,6 @@ use switchboard_wire::{
     rewrite,
 };
 
-use crate::auth::Principal;
-use crate::door::Door;
 use crate::endpoint::Inner;
 use crate::listeners::Listening;
 use crate::outbox::Outbox;
@@ -53,12 +51,10 @@ impl Work {
 }
 
 impl Inner {
-    /// Begins a request. What is said before its answer goes to `out`; `listener` is who would
-    /// listen to changes.
+    /// Begins a request. What is said before its answer goes to `out`.
     pub(crate) fn serve(
         self: &Arc<Self>,
         asker: Asker,
-        listener: Option<(&Door, &Arc<Principal>)>,
         request: &Request<'_>,
         body: &Bytes,
         out: Arc<Outbox>,
@@ -76,10 +72,8 @@ impl Inner {
             method::RESOURCES_LIST => self.list(&asker, id, Kind::Resources, params),
             method::TEMPLATES_LIST => self.list(&asker, id, Kind::Templates, params),
             method::PROMPTS_LIST => self.list(&asker, id, Kind::Prompts, params),
-            method::LISTEN => match (Filter::read(params), listener) {
-                (Ok(filter), Some((door, principal))) => {
-                    self.listen(asker, door, principal, id.to_buf(), filter, out)
-                }
+            method::LISTEN => match (Filter::read(params), asker.pass.clone()) {
+                (Ok(filter), Some(pass)) => self.listen(asker, pass, id.to_buf(), filter, out),
                 (Err(missing), _) => Work::Reply(Reply::refused(
                     Some(id),
                     code::INVALID_PARAMS,

@@ -17,6 +17,15 @@ fn names() {
     check(&Surface::model(), "github", "create_issue", "mcp__github__create_issue");
     check(&spacebot, "github", "create_issue", "github_create_issue");
     check(&Surface::Bare, "any", "browser.click/ü", "browser.click/ü");
+    let short = Surface::Short(46);
+    check(&short, "any", "create_issue", "create_issue");
+    check(&short, "web", "browser.click", "browser_click_x397b8870");
+    check(&short, "s", &"t".repeat(46), &"t".repeat(46));
+    assert_eq!(short.name("s", &"t".repeat(47)).len(), 46);
+    assert_ne!(short.name("a", &"t".repeat(47)), short.name("b", &"t".repeat(47)));
+    assert_ne!(short.name("a", "get_status"), "get_status");
+    assert_ne!(short.name("a", "b_x01234567"), "b_x01234567");
+    assert!(short.aside("a", &"t".repeat(99)).len() <= 46);
     // Of two divisions of one name, only that with the shorter server has it.
     check(&mcp, "a", "b__c", "a__b__c");
     check(&mcp, "a__b", "c", "a__b__c_x31ffefa8");

@@ -8,7 +8,8 @@ use switchboard_wire::types::ToolEntry;
 
 use crate::registry::Offer;
 
-/// Who calls. What is kept for one caller is never shown to another that differs in agent or user.
+/// Who calls. What is kept for one caller is never shown to another that differs in agent, user or who
+/// stands behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Who {
     /// The agent, if it is one.
@@ -17,22 +18,35 @@ pub struct Who {
     pub user: Option<UserId>,
     /// The session, for answers that hold as long as it does.
     pub session: Option<Arc<str>>,
+    /// Who stands behind the agent.
+    pub behind: Behind,
+}
+
+/// Who stands behind an agent: its owner may be an administrator, who is somebody else also at the
+/// agent's own door.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Behind {
+    /// Nobody but itself.
+    #[default]
+    Itself,
+    /// An administrator who came in by its door.
+    Administrator,
 }
 
 impl Who {
     /// An agent, and who owns it.
     pub fn agent(agent: AgentId, user: Option<UserId>) -> Self {
-        Self { agent: Some(agent), user, session: None }
+        Self { agent: Some(agent), user, ..Self::default() }
     }
 
     /// A person.
     pub fn user(user: UserId) -> Self {
-        Self { agent: None, user: Some(user), session: None }
+        Self { user: Some(user), ..Self::default() }
     }
 
     /// Whether both are one caller, in whichever sessions.
     pub fn is_same_caller(&self, other: &Self) -> bool {
-        self.agent == other.agent && self.user == other.user
+        self.agent == other.agent && self.user == other.user && self.behind == other.behind
     }
 }
 

@@ -57,6 +57,17 @@ impl Audience {
         self
     }
 
+    /// The servers that somebody sees who does not in `next`, where they are still there.
+    pub(crate) fn takes_away(&self, next: &Self) -> BTreeSet<&ServerKey> {
+        fn lost<'k>(old: &'k Keys, new: Option<&Keys>) -> impl Iterator<Item = &'k ServerKey> {
+            let new = new.cloned();
+            old.iter().filter(move |key| new.as_ref().is_some_and(|new| !new.contains(key)))
+        }
+        let agents = self.agents.iter().flat_map(|(id, old)| lost(old, next.agents.get(id)));
+        let users = self.users.iter().flat_map(|(id, old)| lost(old, next.users.get(id)));
+        agents.chain(users).collect()
+    }
+
     /// Adds an agent that sees exactly these servers; of two with the same name, the later one.
     pub fn with_agent(mut self, agent: AgentId, servers: &[ServerKey]) -> Self {
         self.agents.insert(agent, resolved(servers, &[]).into());

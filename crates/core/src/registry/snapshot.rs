@@ -2,12 +2,14 @@
 //! shared with the snapshot before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use switchboard_model::{AgentId, ServerKey, UserId};
 
 use super::Settings;
 use super::audience::{Audience, Keys};
+use super::freed::Freed;
 use super::offer::Offer;
 use super::part::Parts;
 use super::view::{Labels, View};
@@ -26,6 +28,10 @@ pub struct Snapshot {
     single: HashMap<ServerKey, Arc<Set>>,
     /// The views of everything.
     everything: Arc<Set>,
+    /// Names that servers had where there are no prefixes.
+    freed: Arc<Freed>,
+    /// Whether anybody was ever shown such names: else nobody remembers any.
+    shown: Arc<AtomicBool>,
 }
 
 /// The audience, in a form in which nobody has to be looked for twice: readers that see the same
@@ -99,6 +105,8 @@ impl Snapshot {
             sets: Vec::new(),
             single: HashMap::new(),
             everything: Arc::default(),
+            freed: Arc::default(),
+            shown: Arc::default(),
         }
     }
 
@@ -165,12 +173,31 @@ impl Snapshot {
         surface: &Surface,
         labels: Labels,
     ) -> View {
+        if matches!(surface, Surface::Short(_)) {
+            self.shown.store(true, Ordering::Relaxed);
+        }
         let parts = keys.into_iter().filter_map(|key| self.servers.get(key));
-        View::link(parts, surface, labels, self.settings)
+        View::link(parts, surface, labels, self.settings, &self.freed)
+    }
+
+    /// The names that are nobody else's once these servers do not offer to somebody what they did, but
+    /// for what the one with an offer still does.
+    fn freed(&self, left: &[(&ServerKey, Option<&Offer>)]) -> Arc<Freed> {
+        if !self.shown.load(Ordering::Relaxed) || left.is_empty() {
+            return self.freed.clone();
+        }
+        let mut freed = Freed::clone(&self.freed);
+        for (key, has) in left {
+            let Some(had) = self.offer(key) else { continue };
+            let others = self.servers.iter().filter(|(other, _)| other != key);
+            freed.left(key, had, *has, others.map(|(_, parts)| &**parts.offer()));
+        }
+        Arc::new(freed)
     }
 
     /// The snapshot after a server's offer became this, or nothing; `None` if it was nothing before.
     pub(super) fn with(&self, key: &ServerKey, offer: Option<Arc<Offer>>) -> Option<Self> {
+        let freed = self.freed(&[(key, offer.as_deref())]);
         let mut servers = self.servers.clone();
         let mut single = self.single.clone();
         match offer {
@@ -198,6 +225,8 @@ impl Snapshot {
             sets: sets.collect(),
             single,
             everything: Arc::default(),
+            freed,
+            shown: self.shown.clone(),
         })
     }
 
@@ -207,7 +236,15 @@ impl Snapshot {
             return None;
         }
         let seats = Seats::of(&audience);
-        let kept = |keys: &Keys| self.seats.number(keys).map(|number| self.sets[number].clone());
+        let gone = self.audience.takes_away(&audience);
+        let gone: Vec<_> = gone.into_iter().map(|key| (key, None)).collect();
+        let freed = self.freed(&gone);
+        // Views of the same servers stay, unless what they may be called has changed.
+        let same = Arc::ptr_eq(&freed, &self.freed);
+        let kept = |keys: &Keys| {
+            let number = self.seats.number(keys).filter(|_| same)?;
+            Some(self.sets[number].clone())
+        };
         Some(Self {
             version: self.version + 1,
             settings: self.settings,
@@ -216,7 +253,9 @@ impl Snapshot {
             seats: Arc::new(seats),
             audience: Arc::new(audience),
             single: self.single.clone(),
-            everything: self.everything.clone(),
+            everything: if same { self.everything.clone() } else { Arc::default() },
+            freed,
+            shown: self.shown.clone(),
         })
     }
 }

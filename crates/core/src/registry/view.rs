@@ -11,6 +11,7 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output;
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
+use super::freed::Freed;
 use super::offer::{Kind, Offer};
 use super::pages::Pages;
 use super::part::{Listable, Part};
@@ -21,6 +22,8 @@ use crate::naming::{Qualifier, Surface};
 pub struct View {
     surface: Surface,
     settings: Settings,
+    /// Names that are nobody else's where there are no prefixes.
+    freed: Arc<Freed>,
     pub(super) parts: Vec<Arc<Part>>,
     lanes: [Lane; 4],
     /// Which server's URIs begin so.
@@ -181,7 +184,7 @@ impl View {
         }
         let prefixed = Qualifier::prefix(uri).and_then(|prefix| self.prefixes.get(prefix));
         if let Some(part) = prefixed.map(|at| &self.parts[*at])
-            && (part.qualifies() || self.parts.len() > 1)
+            && (part.qualifies() || self.parts.len() > 1 || self.is_short())
             && let Some(original) = part.qualifier.original(uri)
         {
             return Some(Place { part, uri: original.into_owned() });
@@ -191,7 +194,8 @@ impl View {
             _ => None,
         };
         let part = self.fitting(uri).or(alone)?;
-        Some(Place { part, uri: uri.to_owned() })
+        let another = self.is_short() && !self.freed.lets(Kind::Resources, uri, &part.key);
+        (!another).then(|| Place { part, uri: uri.to_owned() })
     }
 
     /// The server whose family of resources has a template of exactly that text, and its own form.
@@ -208,6 +212,10 @@ impl View {
         // Another server's, or nobody's, as it stands: reached by its prefix alone.
         let leads_back = |place: Place<'_>| place.part.key == part.key && place.uri == uri;
         (!self.place(uri).is_some_and(leads_back)).then(|| part.qualifier.qualify(uri))
+    }
+
+    fn is_short(&self) -> bool {
+        matches!(self.surface, Surface::Short(_))
     }
 
     pub(super) fn lane(&self, kind: Kind) -> &Lane {

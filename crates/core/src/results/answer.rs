@@ -12,6 +12,7 @@ const URI: &str = "switchboard://results/";
 /// The URIs of all of them.
 pub(crate) const FAMILY: &str = "switchboard://results/{id}";
 const OFFSET: &str = "?offset=";
+const PLAIN: &str = "text/plain";
 
 /// The definition of the tool, for the hub's own offer.
 pub fn tool() -> Option<ToolEntry> {
@@ -24,7 +25,8 @@ pub fn tool() -> Option<ToolEntry> {
 /// The family of resources that kept results are, for the hub's own offer.
 pub fn template() -> Option<TemplateEntry> {
     let description = "All of a result that was too long, by the id that the note at its end gives; \
-                       with ?offset= and a number of bytes, one page of it.";
+                       with ?offset= and a number of bytes, one page of it, whose _meta says where \
+                       the next one begins (switchboard/next).";
     TemplateEntry::read(output::text_template(FAMILY, "result", description)).ok()
 }
 
@@ -89,13 +91,17 @@ impl Results {
     fn answer_resource(&self, who: &Who, uri: &str) -> Result<JsonBuf, CallError> {
         let none = || CallError::NotFound { thing: Thing::Result, name: uri.to_owned() };
         let rest = uri.strip_prefix(URI).ok_or_else(none)?;
-        let text = match rest.split_once(OFFSET) {
-            None => self.whole(who, rest).ok_or_else(none)?,
+        match rest.split_once(OFFSET) {
+            None => {
+                let text = self.whole(who, rest).ok_or_else(none)?;
+                Ok(output::read_result(uri, PLAIN, &text))
+            }
             Some((id, offset)) => {
                 let from = offset.parse().map_err(|_| none())?;
-                self.read(who, id, from).ok_or_else(none)?.text.into()
+                let page = self.read(who, id, from).ok_or_else(none)?;
+                let bytes = page.from..page.to;
+                Ok(output::read_part(uri, PLAIN, &page.text, bytes, page.total))
             }
-        };
-        Ok(output::read_result(uri, "text/plain", &text))
+        }
     }
 }

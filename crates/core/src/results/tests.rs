@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::kit::{agent, user};
+use crate::port::Behind;
 use switchboard_testkit::clock::ManualClock;
 
 fn who(id: &str) -> Who {
@@ -28,12 +29,38 @@ fn nobody_elses() {
         Who::agent(agent("one"), None),
         Who::agent(agent("one"), Some(user("bob"))),
         Who::user(user("ann")),
+        Who { behind: Behind::Administrator, ..who("one") },
         Who::default(),
     ];
     for other in others {
         assert_eq!(results.read(&other, &id, 0), None, "{other:?}");
     }
     assert_eq!(results.read(&who("one"), "0-9", 0), None);
+}
+
+#[test]
+fn ids_say_nothing() {
+    let (results, _) = results(Bounds::default());
+    let ids: Vec<_> = (0..100).map(|_| results.keep(&who("one"), "x".into()).unwrap()).collect();
+    assert!(ids.iter().all(|id| id.len() == 32), "{ids:?}");
+    let mut sorted = ids.clone();
+    sorted.sort();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 100);
+    assert_ne!(sorted, ids, "they do not even tell which came first");
+}
+
+#[test]
+fn what_nobody_asks_for_goes_by_itself() {
+    let (results, clock) = results(Bounds { time: Duration::from_secs(60), ..Bounds::default() });
+    results.keep(&who("one"), "old".into()).unwrap();
+    clock.advance(Duration::from_secs(59));
+    results.sweep();
+    assert_eq!(results.bytes(), 3);
+    clock.advance(Duration::from_secs(1));
+    results.sweep();
+    assert_eq!(results.bytes(), 0);
+    assert!(results.0.kept.lock().unwrap().each.is_empty());
 }
 
 #[test]

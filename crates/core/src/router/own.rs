@@ -28,6 +28,11 @@ fn own_key() -> ServerKey {
     ServerKey::global(ServerName::parse(HOUSE).expect("it is a name"))
 }
 
+/// The hub's own server, as which it answers.
+pub(super) fn house() -> &'static ServerKey {
+    &OWN.0
+}
+
 impl Router {
     /// Answers from a result that was kept.
     pub(super) async fn kept(

@@ -44,7 +44,10 @@ impl Router {
         let params = changed.as_ref().map_or(params, |changed| changed.as_json().into());
         let traced = recording.span().and_then(|span| output::below(params.json(), span));
         let params = traced.as_ref().map_or(params, |traced| traced.as_json().into());
-        let result = self.send(call, to, params, caller).await?;
+        let result = match self.send(call, to, params, caller).await {
+            Ok(result) => result,
+            Err(error) => return Err(trim::failure(call, to.0, error, &self.0.results)),
+        };
         recording.received(&result);
         let result = self.guard_result(call, result)?;
         let trimmed = trim::trim(call, to.0, result, &self.0.results);

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use switchboard_model::{Scope, ServerKey};
 
-use crate::port::Who;
+use crate::port::{Behind, Who};
 use crate::registry::{Part, View};
 
 /// Bytes of the seal: 128 bits cannot be guessed.
@@ -62,6 +62,11 @@ impl Seal {
         for part in [agent, user, scope, owner, server.name.as_str(), id] {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part.as_bytes());
+        }
+        // Nothing more for the agent itself: ids that were given out stay good.
+        match who.behind {
+            Behind::Itself => {}
+            Behind::Administrator => mac.update(b"administrator"),
         }
         Some(mac)
     }

@@ -12,6 +12,7 @@ use switchboard_wire::{Json, JsonBuf, method, write};
 use super::Router;
 use crate::port::{BoxFuture, Call, CallError, Caller, Checked, Who};
 use crate::registry::{Part, View};
+use crate::trim;
 
 /// Beyond so many the oldest are forgotten: whoever began them can still ask how they stand.
 const MOST: usize = 4096;
@@ -57,12 +58,13 @@ impl Router {
         if Task::read(params.as_json()).ok()?.id != own {
             return None;
         }
-        let checked = self
-            .looks(who, part, own, sealed, |call| self.0.ports.guard.result(call, params).ok())?;
-        let params = match checked {
-            Checked::Pass => params.clone(),
-            Checked::Replaced(other) => other,
-        };
+        let params = self.looks(who, part, own, sealed, |call| {
+            let params = match self.0.ports.guard.result(call, params).ok()? {
+                Checked::Pass => params.clone(),
+                Checked::Replaced(other) => other,
+            };
+            Some(trim::trim(call, view, params, &self.0.results).result)
+        })?;
         Some(self.renamed(view, who, part, Place::Notice, params))
     }
 

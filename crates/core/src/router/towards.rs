@@ -5,7 +5,8 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output::{self, Hit, Place};
 use switchboard_wire::{JsonBuf, method};
 
-use super::Router;
+use super::resolve::Way;
+use super::{Request, Router};
 use crate::port::Who;
 use crate::registry::{Part, View};
 
@@ -23,6 +24,15 @@ impl Router {
     pub fn resource(&self, view: &View, uri: &str) -> Option<(ServerKey, String)> {
         let place = view.place(uri)?;
         Some((place.part.key.clone(), place.uri))
+    }
+
+    /// The server that a request leads to for this caller as things are now; the hub's own for what it
+    /// answers itself. `None` if it leads nowhere.
+    pub fn leads(&self, request: &Request<'_>) -> Option<ServerKey> {
+        match self.resolve(request).ok()? {
+            Way::Server(target) => Some(target.part.key.clone()),
+            Way::Kept(_) => Some(super::own::house().clone()),
+        }
     }
 
     /// The server behind an id of a task that this caller was given, and the server's own id.

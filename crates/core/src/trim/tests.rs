@@ -8,7 +8,7 @@ use switchboard_wire::Json;
 
 use crate::kit::{self, Echo, agent, json, key, quoted, tools};
 use crate::naming::Surface;
-use crate::port::Who;
+use crate::port::{CallError, RpcError, Who};
 use crate::registry::{Home, Offer, Registry, View};
 use crate::results::{self, Bounds, Results};
 use crate::router::Router;
@@ -234,4 +234,76 @@ proptest! {
         let whole = json(&whole).get("contents").unwrap().elements().next().unwrap();
         prop_assert_eq!(whole.get("text").unwrap().string().unwrap(), full);
     }
+}
+
+/// An error has no bound of its own either.
+#[test]
+fn errors_too() {
+    struct Fails(RpcError);
+    impl crate::port::Servers for Fails {
+        fn call<'a>(
+            &'a self,
+            _: &'a switchboard_model::ServerKey,
+            _: &'a str,
+            _: Option<Json<'a>>,
+            _: &'a crate::port::Caller,
+        ) -> crate::port::BoxFuture<'a, Result<switchboard_wire::JsonBuf, CallError>> {
+            Box::pin(std::future::ready(Err(self.0.clone().into())))
+        }
+    }
+    let check = |raw: &str, limit: u64| {
+        let Scene { view, who, .. } = scene(limit, "{}", Bounds::default());
+        let message = json(raw).get("message").unwrap().string().unwrap().into_owned();
+        let error = RpcError { code: -5, message, raw: json(raw).into() };
+        let results = Results::new(Arc::new(SystemClock), Bounds::default());
+        let ports = crate::Ports::new(Arc::new(Fails(error)));
+        let router = Router::new(ports, results, [0; 32]);
+        let failed = kit::call(&router, &view, &who, "tools/call", r#"{"name":"s__t"}"#);
+        let Err(CallError::Rpc(told)) = failed else { panic!("{failed:?}") };
+        assert_eq!(told.code, -5);
+        (told, router, view, who)
+    };
+    let short = r#"{"code":-5,"message":"é","data":{"n":1.0}}"#;
+    assert_eq!(check(short, 100).0.raw.as_json().as_str(), short, "it passes as it is");
+    let long = "é".repeat(100);
+    let data = format!(r#"{{"code":-5,"message":"no","data":"{long}"}}"#);
+    let message = format!(r#"{{"code":-5,"message":"{long}"}}"#);
+    for (raw, begins) in [(data, "no\n[".to_owned()), (message, format!("{}\n[", "é".repeat(25)))]
+    {
+        let (told, router, view, who) = check(&raw, 51);
+        assert!(told.message.starts_with(&begins), "{}", told.message);
+        assert!(told.data().is_none() && told.raw.as_json().as_bytes().len() < 500);
+        let params =
+            format!(r#"{{"name":"read_result","arguments":{{"id":"{}"}}}}"#, id(&told.message));
+        let read = kit::call(&router, &view, &who, "tools/call", &params).unwrap();
+        assert_eq!(texts(&read)[0], raw, "all of it can be read");
+    }
+}
+
+/// A page says which one it is, and where the next one begins.
+#[test]
+fn pages_of_the_resource() {
+    let long = "aé日😀!".repeat(20);
+    let answer = format!(r#"{{"content":[{{"type":"text","text":"{long}"}}]}}"#);
+    let scene = scene(50, &answer, Bounds { page: 100, ..Bounds::default() });
+    let note = texts(&scene.tool("s__t", "{}")).pop().unwrap();
+    let uri = results::uri(&id(&note));
+    let (mut read, mut from) = (String::new(), 0);
+    loop {
+        let params = format!(r#"{{"uri":"{uri}?offset={from}"}}"#);
+        let page = kit::call(&scene.router, &scene.view, &scene.who, "resources/read", &params);
+        let page = page.unwrap();
+        let content = json(&page).get("contents").unwrap().elements().next().unwrap();
+        let meta = content.get("_meta").unwrap();
+        let number = |key: &str| meta.get(key).and_then(Json::integer);
+        read.push_str(&content.get("text").unwrap().string().unwrap());
+        assert_eq!(number("switchboard/from"), Some(from));
+        assert_eq!(number("switchboard/to"), i64::try_from(read.len()).ok());
+        assert_eq!(number("switchboard/total"), i64::try_from(long.len()).ok());
+        match number("switchboard/next") {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    assert_eq!(read, long);
 }

@@ -5,33 +5,42 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use switchboard_wire::{Revision, sse};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::body::Events;
 use super::{
     Incoming, Response, SESSION_ID, Way, error, json, read, refusal, status, stream_response,
+    unauthorized,
 };
 use crate::endpoint::Inner;
 use crate::exchange::Posted;
 use crate::gate;
+use crate::guests::Stay;
 use crate::head::Head;
 use crate::outbox::{Outbox, Weight};
 use crate::port::Speech;
 use crate::reply::Reply;
-use crate::running::Task;
+use crate::running::{Asker, Task};
 use crate::session::{EventId, Session};
 
 /// After how many milliseconds a client that lost a stream should come back.
 const RETRY: u64 = 1_000;
 
+/// After how much silence a call counts as somebody who is here, and ends with the token by which it
+/// came. Calls that end sooner only compare a number.
+const STAYS: Duration = Duration::from_secs(1);
+
 /// What comes first.
 enum First {
     /// The answer, or that none is wanted.
     Answer(Option<Reply>),
+    /// The token is not good any more.
+    Over,
     /// Something else, or a long silence.
     Something,
 }
@@ -81,18 +90,36 @@ impl Inner {
     /// The hot path: most calls end before anything else is said, and are answered from here.
     async fn answer(self: &Arc<Self>, mut task: Task) -> Response {
         let Some(out) = task.out().cloned() else { return status(StatusCode::ACCEPTED) };
-        let mut silence = pin!(sleep(self.limits.plain));
+        let mut silence = pin!(sleep(self.limits.plain.min(STAYS)));
+        let mut stay: Option<Stay> = None;
         let first = poll_fn(|context| {
             if let Poll::Ready(reply) = task.poll(context) {
                 return Poll::Ready(First::Answer(reply));
             }
-            let said = out.poll_ready(context).is_ready();
-            if said || silence.as_mut().poll(context).is_ready() {
+            if out.poll_ready(context).is_ready() {
                 return Poll::Ready(First::Something);
             }
+            if stay.as_ref().is_some_and(|stay| stay.poll_over(context).is_ready()) {
+                return Poll::Ready(First::Over);
+            }
+            if silence.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+            let rest = self.limits.plain.saturating_sub(STAYS);
+            if stay.is_some() || rest.is_zero() {
+                return Poll::Ready(First::Something);
+            }
+            stay = self.stays(&task.asker);
+            if stay.is_none() {
+                return Poll::Ready(First::Over);
+            }
+            silence.as_mut().reset(Instant::now() + rest);
+            // Looked at once more, so as to be woken by both.
+            context.waker().wake_by_ref();
             Poll::Pending
         });
         match first.await {
+            First::Over => unauthorized(),
             First::Answer(Some(reply)) if out.is_read() => json(reply),
             First::Answer(Some(reply)) => {
                 let last = reply.body.joined();
@@ -105,6 +132,18 @@ impl Inner {
                 self.stream_as(&speech, out, rest)
             }
         }
+    }
+
+    /// A place among the guests for a call that takes a while; `None` if its token was withdrawn before.
+    fn stays(&self, asker: &Asker) -> Option<Stay> {
+        let principal = match (&asker.pass, &asker.speech) {
+            (Some(pass), _) => &pass.principal,
+            (None, Speech::Session(session)) => &session.principal,
+            (None, Speech::Stateless { .. }) => return None,
+        };
+        let stay = self.guests.enter(principal.clone());
+        let turned = asker.pass.as_ref().is_some_and(|pass| pass.turn != self.guests.turn());
+        (!turned || self.auth.still()(principal)).then_some(stay)
     }
 
     fn stream(

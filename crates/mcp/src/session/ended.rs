@@ -41,10 +41,10 @@ impl Ended {
         Self { rows: Mutex::new(rows), elsewhere }
     }
 
-    /// One more; `until` says how long its id would be good, if it can come back at all.
-    pub(super) fn add(&self, tail: Tail, until: Option<SystemTime>) {
+    /// One more; `until` says how long its id would be good.
+    pub(super) fn add(&self, tail: Tail, until: SystemTime) {
         let news = self.lock().add(tail);
-        if let (true, Some(until), Some(elsewhere)) = (news, until, &self.elsewhere) {
+        if let (true, Some(elsewhere)) = (news, &self.elsewhere) {
             elsewhere.note(tail, until);
         }
     }

@@ -74,6 +74,12 @@ impl Streams {
         self.own.as_ref()
     }
 
+    /// The same, if somebody reads it.
+    pub(crate) fn heard(&self) -> Option<Arc<Outbox>> {
+        let own = self.own.as_ref()?;
+        (Arc::strong_count(own) > 1 && !own.is_ended()).then(|| own.clone())
+    }
+
     /// Puts another in its place: that of a channel which has only one.
     pub(crate) fn set_own(&mut self, outbox: Arc<Outbox>) {
         self.own = Some(outbox);
@@ -146,8 +152,7 @@ impl Streams {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        !self.calls.is_empty()
-            || self.own.as_ref().is_some_and(|own| Arc::strong_count(own) > 1 && !own.is_ended())
+        !self.calls.is_empty() || self.heard().is_some()
     }
 
     pub(crate) fn end(self) {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use switchboard_core::port::Who;
 use switchboard_model::{AgentId, Clock, UserId};
@@ -170,12 +170,18 @@ impl Sessions {
     pub(crate) fn end(&self, session: &Session) {
         let Some(tail) = tail(&session.id) else { return };
         self.held.write().unwrap_or_else(PoisonError::into_inner).remove(&tail);
-        // One that lives on a single connection cannot come back, and an old one is none any more.
-        let left = session.until.load(Ordering::Relaxed).checked_sub(self.now());
-        let left = left.filter(|_| session.until.load(Ordering::Relaxed) < u64::MAX);
-        let until = left.and_then(|left| self.clock.now().checked_add(Duration::from_millis(left)));
-        self.ended.add(tail, until);
+        if let Some(until) = self.comes_back_until(session) {
+            self.ended.add(tail, until);
+        }
         session.end();
+    }
+
+    /// Until when a session could come back by its id. One that lives on a single connection cannot, nor
+    /// can an old one: to remember those would push out others that must stay ended.
+    fn comes_back_until(&self, session: &Session) -> Option<SystemTime> {
+        let until = session.until.load(Ordering::Relaxed);
+        let left = until.checked_sub(self.now()).filter(|_| until < u64::MAX)?;
+        self.clock.now().checked_add(Duration::from_millis(left))
     }
 
     /// Ends what is too old, and lets go of what was idle for long.
@@ -277,3 +283,6 @@ fn tail(id: &str) -> Option<Tail> {
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

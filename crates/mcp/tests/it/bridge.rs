@@ -265,6 +265,40 @@ async fn calls_that_wait_are_bounded_and_given_up() {
     until("all are given up", || hub.servers.count(&hub.servers.dropped) == 6).await;
 }
 
+/// A session's call whose client is gone before there was a stream to come back to.
+async fn lost(hub: &Hub, client: &Client, left: usize) {
+    let body = call(1, "alpha__ask_later", json!({}));
+    tokio::select! {
+        _ = client.post(&body) => panic!("it waits"),
+        () = until("it begins", || hub.servers.count(&hub.servers.begun) == 1) => {}
+    }
+    until("the client is gone", || hub.servers.count(&hub.open) == left).await;
+    hub.servers.release.notify_one();
+}
+
+#[tokio::test]
+async fn who_is_gone_is_not_waited_for() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", all_abilities()).await;
+    lost(&hub, &client, 0).await;
+    until("the server hears at once", || hub.servers.count(&hub.servers.ended) == 1).await;
+}
+
+#[tokio::test]
+async fn who_is_gone_is_asked_where_the_session_listens() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", all_abilities()).await;
+    let mut own = client.get().await;
+    lost(&hub, &client, 1).await;
+    for _ in 0..2 {
+        let (_, asked) = own.next().await.unwrap();
+        assert_eq!(asked["method"], "elicitation/create");
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"x": 1}});
+        assert_eq!(client.post(&answer.to_string()).await.status, 202);
+    }
+    until("it ends", || hub.servers.count(&hub.servers.ended) == 1).await;
+}
+
 #[tokio::test]
 async fn a_session_that_never_answers_is_not_waited_for_for_ever() {
     let hub = Hub::with(|options| options.limits.input = Duration::from_millis(50)).await;

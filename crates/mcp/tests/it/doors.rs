@@ -75,12 +75,12 @@ async fn doors_of_others_do_not_exist() {
 async fn everybody_sees_what_is_theirs() {
     let hub = Hub::start().await;
     let rows = [
-        ("token-cto", "/mcp", 28, "alpha__echo"),
-        ("token-dev", "/mcp", 14, "beta__echo"),
-        ("token-boss", "/mcp", 28, "beta__echo"),
-        ("token-boss", "/mcp/agents/dev", 14, "beta__echo"),
-        ("token-cto", "/mcp/servers/alpha", 14, "echo"),
-        ("token-dev", "/mcp/servers/beta", 14, "raw"),
+        ("token-cto", "/mcp", 32, "alpha__echo"),
+        ("token-dev", "/mcp", 16, "beta__echo"),
+        ("token-boss", "/mcp", 32, "beta__echo"),
+        ("token-boss", "/mcp/agents/dev", 16, "beta__echo"),
+        ("token-cto", "/mcp/servers/alpha", 16, "echo"),
+        ("token-dev", "/mcp/servers/beta", 16, "raw"),
     ];
     for (token, path, count, one) in rows {
         let client = hub.client(token).at(path).initialized("2025-06-18", json!({})).await;

@@ -1,11 +1,19 @@
-//! Whatever is sent: no panic, no 5xx, an answer, and the endpoint still serves.
+//! Whatever is sent, over HTTP, the older transport and pipes: no panic, no 5xx, an answer, no more
+//! memory, and the endpoint still serves.
+
+mod pipes;
+
+use std::time::Duration;
 
 use fastrand::Rng;
 use serde_json::json;
 use switchboard_testkit::data::{repetitions, shared};
 use switchboard_testkit::hostile;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
-use crate::kit::{Client, Hub, call, request, stateless};
+use crate::kit::{Answer, Client, Hub, call, request, stateless};
+use crate::legacy;
 use crate::limits::resident;
 
 /// Sends it in every way; nothing may break.
@@ -22,7 +30,28 @@ async fn clients(hub: &Hub) -> Vec<Client> {
         client.clone(),
         client.clone().initialized("2025-03-26", json!({"elicitation": {}})).await,
         client.clone().with("mcp-protocol-version", "2026-07-28").with("mcp-method", "tools/call"),
+        older(&client).await,
     ]
+}
+
+/// The older transport: what is posted there is answered on a stream, which is read all the time.
+#[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
+async fn older(client: &Client) -> Client {
+    let (mut stream, poster) = legacy::open(&client.clone().at("/sse")).await;
+    legacy::greet(&mut stream, &poster).await;
+    tokio::spawn(async move { while stream.event().await.is_some() {} });
+    poster
+}
+
+/// Does something twice: the second time may leave nothing behind.
+async fn leaves_nothing(what: &str, act: impl AsyncFn()) {
+    act().await;
+    let before = resident();
+    act().await;
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let grown = after.saturating_sub(before);
+        assert!(grown < 32 << 20, "{what}: {grown} bytes more");
+    }
 }
 
 async fn still_serves(hub: &Hub) {
@@ -129,7 +158,7 @@ async fn prove_random_bytes_break_nothing_and_leave_nothing() {
             let most = 1 << random.u32(0..18);
             let length = random.usize(..most);
             let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
-            check(&clients[round as usize % 3..][..1], "random", &bytes).await;
+            check(&clients[round as usize % clients.len()..][..1], "random", &bytes).await;
         }
     };
     let count = repetitions(3_000);
@@ -153,8 +182,37 @@ async fn deep_and_wide() {
     let batch =
         format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; 10_000].join(","));
     for (what, body) in [("deep", deep), ("objects", objects), ("wide", wide), ("batch", batch)] {
-        check(&clients, what, body.as_bytes()).await;
+        leaves_nothing(what, async || {
+            for _ in 0..repetitions(100) {
+                check(&clients, what, body.as_bytes()).await;
+            }
+        })
+        .await;
     }
+    still_serves(&hub).await;
+}
+
+/// Many at once, each with a large part of a body that never ends.
+#[tokio::test]
+async fn slow_senders() {
+    let hub = Hub::with(|options| options.limits.read = Duration::from_millis(100)).await;
+    let client = hub.client("token-cto");
+    let head: String =
+        client.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let part = "x".repeat(200_000);
+    let sent = format!("POST /mcp HTTP/1.1\r\n{head}content-length: 1000000\r\n\r\n\"{part}");
+    leaves_nothing("slow senders", async || {
+        let mut streams = Vec::new();
+        for _ in 0..100 {
+            let mut stream = TcpStream::connect(hub.address).await.unwrap();
+            let _ = stream.write_all(sent.as_bytes()).await;
+            streams.push(stream);
+        }
+        for stream in streams {
+            assert_eq!(Answer::read(stream).await.status, 408);
+        }
+    })
+    .await;
     still_serves(&hub).await;
 }
 
@@ -182,7 +240,7 @@ async fn prove_bent_messages_break_nothing() {
                 _ => bytes.truncate(at.max(1)),
             }
         }
-        check(&clients[round as usize % 3..][..1], "bent", &bytes).await;
+        check(&clients[round as usize % clients.len()..][..1], "bent", &bytes).await;
     }
     still_serves(&hub).await;
 }
@@ -202,10 +260,18 @@ async fn prove_random_headers_break_nothing() {
         "origin",
         "mcp-param-region",
     ];
-    let mut random = Rng::with_seed(20_261_117);
     let mut params = json!({"name": "alpha__mirrored", "arguments": {"region": "eu"}});
     params["_meta"] = stateless(json!({}));
     let body = request(1, "tools/call", params);
+    leaves_nothing("headers", async || {
+        random_headers(&good, &names, &body).await;
+    })
+    .await;
+    still_serves(&hub).await;
+}
+
+async fn random_headers(good: &Client, names: &[&str], body: &str) {
+    let mut random = Rng::with_seed(20_261_117);
     for _ in 0..repetitions(2_000) {
         let mut client = good.clone();
         for _ in 0..random.usize(1..4) {
@@ -225,5 +291,4 @@ async fn prove_random_headers_break_nothing() {
             assert!(answer.status < 500, "{method}: {}", answer.status);
         }
     }
-    still_serves(&hub).await;
 }

@@ -2,9 +2,11 @@
 //! anything. Never checks anything itself.
 
 mod client;
+mod listen;
 mod servers;
 
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use switchboard_core::port::Who;
 use switchboard_core::results::Bounds;
 use switchboard_core::{Audience, Kind, Offer, Ports, Registry, Results, Router};
 use switchboard_mcp::{Authenticate, Endpoint, Options, Principal, Role};
-use switchboard_model::{AgentId, ServerKey, ServerName, SystemClock, UserId};
+use switchboard_model::{AgentId, Clock, ServerKey, ServerName, SystemClock, UserId};
 use switchboard_wire::types::{
     Capabilities, Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry,
 };
@@ -31,6 +33,9 @@ pub(crate) struct Hub {
     pub(crate) registry: Registry,
     pub(crate) servers: Arc<Scripted>,
     pub(crate) tokens: Arc<Tokens>,
+    /// Connections that are open.
+    pub(crate) open: Arc<AtomicUsize>,
+    pub(crate) results: Results,
 }
 
 /// The tokens that were withdrawn.
@@ -57,13 +62,14 @@ impl Authenticate for Tokens {
     }
 }
 
-/// Whose token it is.
+/// Whose token it is. The agents are the administrator's own.
 pub(crate) fn principal(token: &str) -> Option<Principal> {
-    let agent = |id| Who::agent(AgentId::parse(id).unwrap(), None);
+    let boss = UserId::parse("boss").unwrap();
+    let agent = |id| Who::agent(AgentId::parse(id).unwrap(), Some(boss.clone()));
     let (who, role) = match token {
         "token-cto" | "token-cto-2" => (agent("cto"), Role::Member),
         "token-dev" => (agent("dev"), Role::Member),
-        "token-boss" => (Who::user(UserId::parse("boss").unwrap()), Role::Administrator),
+        "token-boss" => (Who::user(boss), Role::Administrator),
         _ => return None,
     };
     Some(Principal { who, role, token: Some(token.into()) })
@@ -80,6 +86,11 @@ impl Hub {
 
     /// A hub whose options were changed.
     pub(crate) async fn with(change: impl FnOnce(&mut Options)) -> Self {
+        Self::at(Arc::new(SystemClock), change).await
+    }
+
+    /// A hub with a clock of the test's own.
+    pub(crate) async fn at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Options)) -> Self {
         let registry = Registry::default();
         registry.publish(&key("alpha"), Arc::new(offer("alpha")));
         registry.publish(&key("beta"), Arc::new(offer("beta")));
@@ -90,17 +101,17 @@ impl Hub {
                 .with_agent(agent("dev"), &[key("beta")]),
         );
         let servers = Arc::new(Scripted::default());
-        let results = Results::new(Arc::new(SystemClock), Bounds::default());
-        let router = Router::new(Ports::new(servers.clone()), results, [7; 32]);
+        let results = Results::new(clock.clone(), Bounds::default());
+        let router = Router::new(Ports::new(servers.clone()), results.clone(), [7; 32]);
         let tokens = Arc::new(Tokens::default());
         let mut options = Options::new(registry.clone(), router, tokens.clone(), [9; 32]);
+        options.clock = clock;
         change(&mut options);
         let endpoint = Endpoint::new(options);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let routes = endpoint.router();
-        serve(listener, routes);
-        Self { address, endpoint, registry, servers, tokens }
+        let open = listen::serve(listener, endpoint.clone());
+        Self { address, endpoint, registry, servers, tokens, open, results }
     }
 
     pub(crate) fn client(&self, token: &str) -> Client {
@@ -108,16 +119,25 @@ impl Hub {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
-fn serve(listener: tokio::net::TcpListener, routes: axum::Router) {
-    tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
-}
-
 /// What each of the scripted servers offers.
 pub(crate) fn offer(server: &str) -> Offer {
     let names = [
-        "echo", "raw", "progress", "log", "elicit", "sample", "roots", "ask", "wait", "fail",
-        "gone", "mirrored", "many", "several",
+        "echo",
+        "raw",
+        "progress",
+        "log",
+        "elicit",
+        "sample",
+        "roots",
+        "ask",
+        "wait",
+        "fail",
+        "gone",
+        "mirrored",
+        "many",
+        "several",
+        "ask_later",
+        "large",
     ];
     let mut offer = Offer {
         tools: names.iter().map(|name| tool(server, name)).collect(),

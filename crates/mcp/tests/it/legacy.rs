@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::kit::{Answer, Client, Hub, call, request};
 
 /// Opens the stream; the client that posts to where it says.
-async fn open(client: &Client) -> (Answer, Client) {
+pub(crate) async fn open(client: &Client) -> (Answer, Client) {
     let mut stream = client.get().await;
     assert_eq!(stream.status, 200);
     let (_, place) = stream.event().await.unwrap();
@@ -15,7 +15,7 @@ async fn open(client: &Client) -> (Answer, Client) {
     (stream, poster)
 }
 
-async fn greet(stream: &mut Answer, poster: &Client) {
+pub(crate) async fn greet(stream: &mut Answer, poster: &Client) {
     let params = json!({"protocolVersion": "2024-11-05", "capabilities": {"elicitation": {}}, "clientInfo": {}});
     assert_eq!(poster.post(&request(0, "initialize", params)).await.status, 202);
     let (_, answer) = stream.next().await.unwrap();

@@ -15,5 +15,7 @@ mod limits;
 mod pipes;
 mod rules;
 mod sessions;
+mod states;
 mod streams;
+mod sweeps;
 mod withdrawn;

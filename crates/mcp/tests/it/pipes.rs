@@ -57,7 +57,7 @@ async fn a_session_on_pipes() {
     assert_eq!(pipe.ask(&request(3, "initialize", params)).await["error"]["code"], -32601);
     pipe.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     let list = pipe.ask(&request(4, "tools/list", json!({}))).await;
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 28);
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 32);
     pipe.say(&call(5, "alpha__roots", json!({}))).await;
     for _ in 0..2 {
         let asked = pipe.next().await.unwrap();
@@ -82,6 +82,31 @@ async fn a_session_on_pipes() {
     assert_eq!(pipe.next().await.unwrap()["id"], 7);
     assert_eq!(pipe.next().await, None);
     pipe.served.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn calls_of_the_stateless_era_are_bounded_too() {
+    let hub = Hub::with(|options| options.limits.calls = 3).await;
+    let mut pipe = Pipe::open(&hub);
+    let wait = |id: u64| {
+        let params = json!({"name": "alpha__wait", "_meta": stateless(json!({}))});
+        request(id, "tools/call", params)
+    };
+    pipe.say(&wait(1)).await;
+    pipe.say(&wait(2)).await;
+    until("two begin", || hub.servers.count(&hub.servers.begun) == 2).await;
+    let again = pipe.ask(&wait(2)).await;
+    assert_eq!((&again["id"], &again["error"]["code"]), (&json!(2), &json!(-32600)), "{again}");
+    pipe.say(&wait(3)).await;
+    until("three begin", || hub.servers.count(&hub.servers.begun) == 3).await;
+    let refused = pipe.ask(&wait(4)).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("too many"), "{refused}");
+    hub.servers.release.notify_waiters();
+    for _ in 0..3 {
+        assert!(pipe.next().await.unwrap()["result"].is_object());
+    }
+    pipe.say(&wait(4)).await;
+    until("there is room again", || hub.servers.count(&hub.servers.begun) == 4).await;
 }
 
 #[tokio::test]

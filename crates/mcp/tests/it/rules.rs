@@ -83,6 +83,30 @@ async fn stateless_requests_say_all_about_themselves() {
     }
 }
 
+/// Whatever they say, and whether or not the argument is there.
+#[tokio::test]
+async fn a_mirrored_header_that_is_there_twice_is_refused() {
+    let hub = Hub::start().await;
+    for (values, arguments, status) in [
+        (&["eu"][..], json!({"region": "eu"}), 200),
+        (&["eu", "eu"], json!({"region": "eu"}), 400),
+        (&["eu", "us"], json!({"region": "eu"}), 400),
+        (&["us", "eu"], json!({"region": "eu"}), 400),
+        (&["eu", "us"], json!({}), 400),
+    ] {
+        let mut client = hub.client("token-cto");
+        for value in values {
+            client.headers.push(("mcp-param-region".to_owned(), (*value).to_owned()));
+        }
+        let params = json!({"name": "alpha__mirrored", "arguments": arguments});
+        let answer = client.ask(1, "tools/call", params, json!({})).await;
+        assert_eq!(answer.status, status, "{values:?}");
+        if status == 400 {
+            assert_eq!(answer.json().await["error"]["code"], -32020, "{values:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn requests_of_a_session() {
     let hub = Hub::start().await;
@@ -176,7 +200,7 @@ async fn lists_are_the_same_bytes_in_both_eras() {
     assert_eq!(info["name"], "switchboard");
     let names = listed(&body, "tools", "name");
     assert!(names.contains(&"alpha__echo".to_owned()) && names.contains(&"beta__echo".to_owned()));
-    assert_eq!(names.len(), 28);
+    assert_eq!(names.len(), 32);
 }
 
 #[tokio::test]

@@ -68,6 +68,43 @@ async fn a_call_under_way_says_nothing_more() {
     until("all are dropped", || hub.servers.count(&hub.servers.dropped) == 3).await;
 }
 
+/// Long before it becomes a stream, whether it has just begun or goes on for a while.
+#[tokio::test]
+async fn a_call_that_is_no_stream_ends_soon() {
+    for after in [Duration::ZERO, Duration::from_millis(1_500)] {
+        let hub = Hub::with(|options| options.limits.plain = Duration::from_secs(600)).await;
+        let client = hub.client("token-cto");
+        let waits = client.ask(1, "tools/call", json!({"name": "alpha__wait"}), json!({}));
+        let withdraw = async {
+            until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
+            tokio::time::sleep(after).await;
+            hub.tokens.withdraw("token-cto");
+            hub.endpoint.review();
+        };
+        let (answer, ()) = tokio::join!(waits, withdraw);
+        assert_eq!(answer.status, 401, "{after:?}");
+        until("it is dropped", || hub.servers.count(&hub.servers.dropped) == 1).await;
+    }
+}
+
+/// Of another token, or of none that ended: it is answered when it is done.
+#[tokio::test]
+async fn a_call_that_takes_a_while_is_answered() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto-2");
+    let waits = client.ask(1, "tools/call", json!({"name": "alpha__wait"}), json!({}));
+    let meanwhile = async {
+        until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        hub.tokens.withdraw("token-cto");
+        hub.endpoint.review();
+        hub.servers.release.notify_one();
+    };
+    let (answer, ()) = tokio::join!(waits, meanwhile);
+    assert!(!answer.is_stream());
+    assert!(answer.json().await["result"].is_object());
+}
+
 #[tokio::test]
 async fn a_call_that_waits_for_inputs_ends_with_its_token() {
     let hub = Hub::start().await;

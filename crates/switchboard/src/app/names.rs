@@ -17,7 +17,7 @@ pub(super) fn models(spec: &HubSpec) -> Surface {
 
 fn chosen(names: Option<&Names>, limit: usize) -> Option<Surface> {
     match names? {
-        Names::Bare => Some(Surface::Bare),
+        Names::Bare => Some(Surface::Short(limit)),
         // What the configuration lets pass is a template.
         Names::By(template) => Surface::parse(template, limit).ok(),
     }
@@ -40,6 +40,8 @@ mod tests {
         check(None, "files__read", "mcp__files__read");
         check(Some("{server}_{tool}"), "files_read", "files_read");
         check(Some("bare"), "read", "read");
+        let bare = HubSpec { mcp_names: Some(Names::Bare), ..HubSpec::default() };
+        assert_eq!(mcp(&bare).name("files", &"x".repeat(99)).len(), Template::MCP_LIMIT);
         // The longest that the configuration lets pass leaves room everywhere.
         let longest = format!("{}{{server}}_{{tool}}", "x".repeat(Names::MOST - 1));
         let named = format!("{}files_read", "x".repeat(Names::MOST - 1));

@@ -32,8 +32,6 @@ fn machine() -> (Context, Scripted, PathBuf) {
 
 /// Soon, and not only when the endpoint looks by itself, twice a minute.
 const PROMPT: Duration = Duration::from_secs(8);
-/// A call of the stateless era is looked at when it becomes a stream, after ten seconds of silence.
-const SILENCE: Duration = Duration::from_secs(18);
 
 /// What was opened by one token.
 struct Opened {
@@ -79,8 +77,7 @@ fn check(way: &str, made: impl Fn(&Context, &Hub) -> String, end: impl Fn(&Conte
     assert_eq!(told(&record, "notifications/cancelled"), 0, "{way}");
     end(&context, &hub);
     for (what, stream) in &gone.streams {
-        let limit = if *what == "of a call" { SILENCE } else { PROMPT };
-        stream.ended_within(limit, &format!("{way}: {what}"));
+        stream.ended_within(PROMPT, &format!("{way}: {what}"));
     }
     // Also the one that waits, behind no stream at all.
     wait("the server hears of all three", || told(&record, "notifications/cancelled") == 3);

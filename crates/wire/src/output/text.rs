@@ -1,7 +1,10 @@
 //! The texts of a tool's result: how much there is, all of it, or its beginning. Never cuts inside
 //! of a character, and never touches what is not text.
 
+use std::ops::Range;
+
 use crate::json::{Json, JsonBuf, Kind};
+use crate::meta::META;
 use crate::rewrite::{Edit, Repeated, edited};
 use crate::write::{self, object};
 
@@ -134,6 +137,26 @@ pub fn read_result(uri: &str, mime: &str, text: &str) -> JsonBuf {
         content.text("uri", uri);
         content.text("mimeType", mime);
         content.text("text", text);
+    });
+    object(|result| result.raws("contents", [content.as_json()]))
+}
+
+/// The same of a part of it, which `_meta` says: from which byte to which, of how many, and where the
+/// next one begins, if there is one.
+pub fn read_part(uri: &str, mime: &str, text: &str, bytes: Range<usize>, total: usize) -> JsonBuf {
+    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let content = object(|content| {
+        content.text("uri", uri);
+        content.text("mimeType", mime);
+        content.text("text", text);
+        content.object(META, |meta| {
+            meta.integer("switchboard/from", number(bytes.start));
+            meta.integer("switchboard/to", number(bytes.end));
+            meta.integer("switchboard/total", number(total));
+            if bytes.end < total {
+                meta.integer("switchboard/next", number(bytes.end));
+            }
+        });
     });
     object(|result| result.raws("contents", [content.as_json()]))
 }

@@ -8,8 +8,9 @@ use switchboard_model::Scope;
 use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
 use super::{Labels, Lane, Slot, View};
-use crate::naming::{Surface, digest, is_taken_aside};
+use crate::naming::{RESERVED, Surface, digest, is_taken_aside};
 use crate::registry::Settings;
+use crate::registry::freed::Freed;
 use crate::registry::offer::{Home, Kind};
 use crate::registry::part::{Listable, Part, Parts};
 
@@ -20,6 +21,7 @@ impl View {
         surface: &Surface,
         labels: Labels,
         settings: Settings,
+        freed: &Arc<Freed>,
     ) -> Self {
         let label = |server: &Parts| match labels {
             Labels::Names => server.key.name.to_string(),
@@ -33,10 +35,10 @@ impl View {
             servers.into_iter().map(|server| server.part(surface, &label(server))).collect();
         parts.sort_by(|a, b| a.label.cmp(&b.label).then_with(|| a.key.cmp(&b.key)));
         let lanes = [
-            Joining::<ToolEntry>::of(&parts).lane(),
-            Joining::<ResourceEntry>::of(&parts).lane(),
-            Joining::<TemplateEntry>::of(&parts).lane(),
-            Joining::<PromptEntry>::of(&parts).lane(),
+            Joining::<ToolEntry>::of(&parts, freed).lane(),
+            Joining::<ResourceEntry>::of(&parts, freed).lane(),
+            Joining::<TemplateEntry>::of(&parts, freed).lane(),
+            Joining::<PromptEntry>::of(&parts, freed).lane(),
         ];
         let prefixes = parts
             .iter()
@@ -45,6 +47,7 @@ impl View {
         Self {
             surface: surface.clone(),
             settings,
+            freed: freed.clone(),
             prefixes: prefixes.collect(),
             lanes,
             parts,
@@ -58,6 +61,7 @@ impl View {
 /// One kind's table while it is made.
 struct Joining<'p, E> {
     parts: &'p [Arc<Part>],
+    freed: &'p Freed,
     table: HashMap<Arc<str>, Slot>,
     aside: HashMap<Slot, Arc<str>>,
     /// What cannot be told apart from something else, and is therefore not offered.
@@ -66,10 +70,11 @@ struct Joining<'p, E> {
 }
 
 impl<'p, E: Listable> Joining<'p, E> {
-    fn of(parts: &'p [Arc<Part>]) -> Self {
+    fn of(parts: &'p [Arc<Part>], freed: &'p Freed) -> Self {
         let rows = parts.iter().map(|part| part.lane(E::KIND).rows.len()).sum();
         let mut joining = Self {
             parts,
+            freed,
             table: HashMap::with_capacity(rows),
             aside: HashMap::new(),
             withheld: BTreeSet::new(),
@@ -104,11 +109,20 @@ impl<'p, E: Listable> Joining<'p, E> {
 
     fn must_move(&self, slot: Slot, name: &str) -> bool {
         let part = &self.parts[slot.part];
-        let is_bare = *part.surface() == Surface::Bare;
-        is_bare
-            && self.parts.len() > 1
-            && part.offer.home == Home::Outside
-            && is_taken_aside(E::KIND, name)
+        let is_hubs = part.offer.home == Home::Hub;
+        match part.surface() {
+            Surface::Prefixed(_) => false,
+            Surface::Bare => !is_hubs && self.parts.len() > 1 && is_taken_aside(E::KIND, name),
+            // The hub's own tools are called what they are called.
+            Surface::Short(_) if is_hubs && E::KIND == Kind::Tools && RESERVED.contains(&name) => {
+                false
+            }
+            Surface::Short(_) => {
+                let is_uri = matches!(E::KIND, Kind::Resources | Kind::Templates);
+                (is_uri && !is_hubs && is_taken_aside(E::KIND, name))
+                    || !self.freed.lets(E::KIND, name, &part.key)
+            }
+        }
     }
 
     fn move_aside(&mut self, moved: Vec<Slot>) {

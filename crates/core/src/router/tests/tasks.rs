@@ -74,3 +74,16 @@ fn as_a_look_at_it_would_be() {
     let another = r#"{"taskId":"8"}"#;
     assert_eq!(told(allow(), Ok(Checked::Pass), &made.who, another), (true, None));
 }
+
+#[test]
+fn what_is_told_of_a_task_is_cut_as_its_result_is() {
+    let made = scene(r#"{"task":{"taskId":"7"}}"#, &Surface::mcp());
+    let id = begun(&made, &made.who);
+    let long = "x".repeat(200_000);
+    let news = format!(
+        r#"{{"taskId":"7","status":"completed","result":{{"content":[{{"type":"text","text":"{long}"}}]}}}}"#
+    );
+    let heard = made.router.heard(&made.view, &made.who, &id, &buf(&news)).unwrap();
+    let text = heard.as_json().as_str();
+    assert!(text.len() < 110_000 && text.contains("Cut by Switchboard"), "{}", text.len());
+}

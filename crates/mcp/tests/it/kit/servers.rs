@@ -141,6 +141,11 @@ impl Scripted {
                 text("done")
             }
             "elicit" | "sample" | "roots" => self.ask(name, params, port).await,
+            "ask_later" => {
+                self.release.notified().await;
+                self.ask("elicit", params, port).await
+            }
+            "large" => text(&"x".repeat(150_000)),
             "several" => several(port).await,
             "ask" => ask_stateless(params, caller),
             "wait" => {

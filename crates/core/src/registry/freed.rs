@@ -1,0 +1,89 @@
+//! Names that servers had on surfaces without prefixes and have no more. For as long as the hub runs none
+//! of them becomes another server's: whoever remembers it would call that one unawares.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use switchboard_model::ServerKey;
+use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
+
+use super::offer::{Kind, Offer};
+use super::part::Listable;
+
+/// Names that are remembered; beyond, the oldest are forgotten.
+const MOST: usize = 10_000;
+
+/// A name of some kind.
+type Name = (Kind, Arc<str>);
+
+/// Names that somebody had.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Freed {
+    /// Whose each is: the one server's that had it, or nobody's if several did.
+    rows: HashMap<Name, Option<ServerKey>>,
+    /// Oldest first.
+    order: VecDeque<Name>,
+}
+
+impl Freed {
+    /// Whether a server may have a name.
+    pub(super) fn lets(&self, kind: Kind, name: &str, server: &ServerKey) -> bool {
+        if self.rows.is_empty() {
+            return true;
+        }
+        let row = self.rows.get(&(kind, Arc::from(name)));
+        row.is_none_or(|whose| whose.as_ref() == Some(server))
+    }
+
+    /// A server has no longer what it offered, but for what it still offers. `others` are those that are
+    /// there besides.
+    pub(super) fn left<'o>(
+        &mut self,
+        server: &ServerKey,
+        had: &Offer,
+        has: Option<&Offer>,
+        others: impl Iterator<Item = &'o Offer> + Clone,
+    ) {
+        for kind in Kind::ALL {
+            let still: HashSet<&str> = has.into_iter().flat_map(|has| names(has, kind)).collect();
+            let lost: Vec<&str> = names(had, kind).filter(|name| !still.contains(name)).collect();
+            if lost.is_empty() {
+                continue;
+            }
+            let shared: HashSet<&str> = others.clone().flat_map(|of| names(of, kind)).collect();
+            for name in lost {
+                let alone = !shared.contains(name);
+                self.add((kind, name.into()), alone.then(|| server.clone()));
+            }
+        }
+    }
+
+    fn add(&mut self, name: Name, whose: Option<ServerKey>) {
+        if let Some(known) = self.rows.get_mut(&name) {
+            if *known != whose {
+                *known = None;
+            }
+            return;
+        }
+        self.order.push_back(name.clone());
+        self.rows.insert(name, whose);
+        if self.order.len() > MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.rows.remove(&oldest);
+        }
+    }
+}
+
+/// The server's own names of a kind, which are its bare ones.
+fn names(offer: &Offer, kind: Kind) -> Box<dyn Iterator<Item = &str> + '_> {
+    fn keys<E: Listable>(offer: &Offer) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(E::all(offer).iter().map(Listable::key))
+    }
+    match kind {
+        Kind::Tools => keys::<ToolEntry>(offer),
+        Kind::Resources => keys::<ResourceEntry>(offer),
+        Kind::Templates => keys::<TemplateEntry>(offer),
+        Kind::Prompts => keys::<PromptEntry>(offer),
+    }
+}
