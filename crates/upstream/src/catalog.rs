@@ -19,7 +19,7 @@ use switchboard_wire::{Era, JsonBuf, code, method, write};
 use crate::channel::{Channel, Kinds};
 use crate::peer::Peer;
 use crate::pulse::Patience;
-use crate::supervisor::poll::{every, untold};
+use crate::supervisor::poll::{every, looked_at};
 use crate::transport::{Headers, Link};
 
 /// How much of a list is taken; what is beyond is left out, and said.
@@ -109,7 +109,7 @@ pub(crate) async fn load(
     let has = |kind, name: &str| kinds.has(kind) && peer.capabilities.has(&[name]);
     let ttl = AtomicU64::new(u64::MAX);
     let reader = Reader { channel, peer, patience, bounds: BOUNDS, ttl: &ttl };
-    let told = untold(peer) == Kinds::NONE && !channel.changed.is_unheard();
+    let told = looked_at(peer, channel) == Kinds::NONE;
     let mut listing = Listing { told, ..before.clone() };
     if has(Kinds::TOOLS, "tools") {
         listing.tools = reader.list(method::TOOLS_LIST).await?;

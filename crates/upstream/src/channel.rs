@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 pub(crate) use inbound::{Changed, Kinds};
 pub(crate) use pending::{Related, Waiting};
 
+use crate::agreement::Agreement;
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, wait};
 use crate::transport::{Headers, Link};
@@ -41,6 +42,7 @@ pub(crate) struct Channel {
     tasks: TaskTracker,
     pub(crate) journal: Arc<Journal>,
     pub(crate) changed: Changed,
+    pub(crate) agreement: Arc<Agreement>,
     /// Answers that nobody waited for: late ones, and second ones.
     stray: AtomicU64,
     /// Messages on their way that nobody waits for.
@@ -76,6 +78,7 @@ impl Channel {
             tasks,
             journal,
             changed: Changed::default(),
+            agreement: Arc::default(),
             stray: AtomicU64::new(0),
             posted: AtomicUsize::new(0),
             asked: AtomicUsize::new(0),

@@ -11,6 +11,7 @@
 //! [`Upstreams`] is the whole of it: [`Upstreams::reconcile`] for every change,
 //! [`Upstreams::call`] for every call, [`Upstreams::events`] for whoever watches.
 
+mod agreement;
 mod backoff;
 mod bus;
 mod catalog;

@@ -3,6 +3,7 @@
 
 mod live;
 pub(crate) mod poll;
+mod subscribe;
 mod watch;
 
 use std::sync::Arc;

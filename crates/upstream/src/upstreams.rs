@@ -1,16 +1,18 @@
 //! All servers together: what is declared is made to run, and calls find their way. The map is a
 //! snapshot, so that a call never waits for a change.
 
+mod watching;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, RpcError, Servers};
+use switchboard_core::port::{BoxFuture, CallError, Caller, Delivery, Servers};
 use switchboard_model::{
     Desired, Event, EventKind, LogLine, Outcome, ServerKey, ServerSpec, ServerState,
 };
-use switchboard_wire::{Era, Json, JsonBuf, Params, code, method, peek};
+use switchboard_wire::{Json, JsonBuf, Params, method, peek};
 use tokio::sync::{Mutex, broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
@@ -220,7 +222,7 @@ impl Upstreams {
     ) -> Result<JsonBuf, CallError> {
         let json = || params.map(|params| params.json());
         if matches!(name, method::SUBSCRIBE | method::UNSUBSCRIBE) {
-            return self.watch(key, name, json(), caller).await;
+            return watching::watch(self, key, name, json(), caller).await;
         }
         if name == method::LISTEN {
             return self.connected(key).await?.listen(json(), caller).await;
@@ -244,31 +246,6 @@ impl Upstreams {
         result
     }
 
-    /// Subscriptions to resources outlive the connection, and each era has its own way to ask.
-    async fn watch(
-        &self,
-        key: &ServerKey,
-        name: &str,
-        params: Option<Json<'_>>,
-        caller: &Caller,
-    ) -> Result<JsonBuf, CallError> {
-        let server = self.find(key).ok_or(CallError::Unknown)?;
-        let uri = params.and_then(|params| params.get("uri")?.string());
-        let Some(uri) = uri else {
-            return Err(RpcError::new(code::INVALID_PARAMS, "`uri` is missing").into());
-        };
-        let connection = self.connected(key).await?;
-        let answer = match connection.peer().era() {
-            Era::Session => connection.call(name, params, caller).await?,
-            Era::Stateless => JsonBuf::from(Json::EMPTY),
-        };
-        match name {
-            method::SUBSCRIBE => server.watched.add(&uri),
-            _ => server.watched.remove(&uri),
-        }
-        Ok(answer)
-    }
-
     async fn try_call(
         &self,
         key: &ServerKey,
@@ -280,7 +257,7 @@ impl Upstreams {
         connection.request(name, params, caller).await
     }
 
-    fn find(&self, key: &ServerKey) -> Option<Arc<Server>> {
+    pub(crate) fn find(&self, key: &ServerKey) -> Option<Arc<Server>> {
         self.0.servers.load().get(key).cloned()
     }
 

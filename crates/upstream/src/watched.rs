@@ -14,16 +14,24 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub(crate) fn add(&self, uri: &str) {
-        if self.lock().insert(uri.to_owned()) {
+    /// `false` if it was among them.
+    pub(crate) fn add(&self, uri: &str) -> bool {
+        let is_new = self.lock().insert(uri.to_owned());
+        if is_new {
             self.bell.notify_one();
         }
+        is_new
     }
 
     pub(crate) fn remove(&self, uri: &str) {
         if self.lock().remove(uri) {
             self.bell.notify_one();
         }
+    }
+
+    /// Takes one out without a word: the server does not tell of it anyway.
+    pub(crate) fn forget(&self, uri: &str) {
+        self.lock().remove(uri);
     }
 
     pub(crate) fn all(&self) -> Vec<String> {

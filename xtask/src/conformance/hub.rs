@@ -4,8 +4,9 @@
 //!  suite ──► mcp-relay (adds the token) ──► switchboard up ──► mcp-fixture
 //! ```
 //!
-//! Each server is reached through its own door, where it has its own names. A warning counts as a
-//! failure, and so does a check that is skipped and not listed.
+//! Each server is reached through its own door, where it has its own names, and one alone behind a hub without
+//! prefixes through the door that all agents use. A warning counts as a failure, and so does a check that is skipped
+//! and not listed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -32,11 +33,17 @@ const AGENT: &str = "suite";
 
 /// What is not as the lists say.
 pub(super) fn run(suite: &Suite) -> Result<Vec<String>> {
-    let stage = Stage::set(suite)?;
+    let many = Stage::set(suite, "hub", "", servers())?;
+    let alone = Stage::set(suite, "bare", "[hub]\nmcp_names = \"bare\"\n", [("both", "http")])?;
     // Never two runs on one server: they change its lists.
-    let servers: Vec<String> = servers().map(|(era, transport)| name(era, transport)).collect();
-    let wrong = each(&servers, |server| -> Result<Vec<String>> {
-        let wrong = REVISIONS.map(|revision| stage.examine(suite, server, revision));
+    let doors = servers().map(|(era, transport)| {
+        let server = name(era, transport);
+        Door { stage: &many, path: format!("/mcp/servers/{server}"), server }
+    });
+    let bare = Door { stage: &alone, path: "/mcp".to_owned(), server: "bare".to_owned() };
+    let doors: Vec<Door<'_>> = doors.chain([bare]).collect();
+    let wrong = each(&doors, |door| -> Result<Vec<String>> {
+        let wrong = REVISIONS.map(|revision| door.examine(suite, revision));
         Ok(wrong.into_iter().collect::<Result<Vec<_>>>()?.concat())
     })?;
     Ok(wrong.concat())
@@ -58,12 +65,27 @@ struct Stage {
     _scratch: TempDir,
 }
 
+/// A door that the suite comes to, and what it calls what is behind it.
+struct Door<'s> {
+    stage: &'s Stage,
+    path: String,
+    server: String,
+}
+
 impl Stage {
-    fn set(suite: &Suite) -> Result<Self> {
+    /// A hub of that name, whose file begins with `settings`, before these servers.
+    fn set(
+        suite: &Suite,
+        hub: &str,
+        settings: &str,
+        servers: impl IntoIterator<Item = (&'static str, &'static str)>,
+    ) -> Result<Self> {
         let scratch = tempfile::tempdir().context("no scratch directory can be made")?;
         let fixture = suite.program("mcp-fixture")?;
-        let (mut file, mut started) = (String::new(), Vec::new());
-        for (era, transport) in servers() {
+        let (mut file, mut started) = (settings.to_owned(), Vec::new());
+        let mut all = Vec::new();
+        for (era, transport) in servers {
+            all.push(name(era, transport));
             writeln!(file, "[servers.{}]", name(era, transport))?;
             if transport == "http" {
                 let mut command = Command::new(&fixture);
@@ -74,7 +96,6 @@ impl Stage {
                 writeln!(file, "command = {fixture:?}\nargs = [\"--era\", {era:?}]")?;
             }
         }
-        let all: Vec<String> = servers().map(|(era, transport)| name(era, transport)).collect();
         writeln!(file, "[agents.{AGENT}]\nservers = {all:?}")?;
         write(&scratch.path().join("switchboard.toml"), &file)?;
         let program = suite.program("switchboard")?;
@@ -91,25 +112,23 @@ impl Stage {
         let token_file = scratch.path().join("token");
         write(&token_file, token.context("`switchboard token create` printed no token")?)?;
         let mut up = switchboard(&["up", "--listen", "127.0.0.1:0", "--json"]);
-        let hub = Program::start(up.stderr(suite.log("hub")?))?;
+        let hub = Program::start(up.stderr(suite.log(hub)?))?;
         process::output(switchboard(&["test", "--all"])).context("a server is not connected")?;
         let mut relay = Command::new(suite.program("mcp-relay")?);
         relay.args(["--to", &hub.url, "--port", "0", "--token-file"]).arg(&token_file);
         let relay = Program::start(&mut relay)?;
         Ok(Self { relay, _hub: hub, _servers: started, _scratch: scratch })
     }
+}
 
-    fn examine(
-        &self,
-        suite: &Suite,
-        server: &str,
-        (revision, count): (&str, usize),
-    ) -> Result<Vec<String>> {
+impl Door<'_> {
+    fn examine(&self, suite: &Suite, (revision, count): (&str, usize)) -> Result<Vec<String>> {
+        let Self { stage, path, server } = self;
         let scenarios = suite.required(Side::Server, revision, count)?;
         let place = suite.results.join("hub").join(server).join(revision);
         fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
         let mut command = suite.command();
-        let url = format!("{}/mcp/servers/{server}", self.relay.url);
+        let url = format!("{}{path}", stage.relay.url);
         command.args(["server", "--url", &url, "--requirements", revision]);
         command.arg("--output-dir").arg(&place).stdin(Stdio::null());
         let output = command.output().context("Node did not start")?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchboard_config::Loaded;
-use switchboard_model::{AgentSpec, Code, Place, Problem, ServerName, Severity};
+use switchboard_model::{AgentSpec, Code, HubSpec, Place, Problem, ServerName, Severity};
 use switchboard_rest::port::{Declared, FilePlace, Source, contested};
 use switchboard_store::{Agent, Credential, ServerRow, Store};
 
@@ -71,6 +71,29 @@ pub(super) fn merge<'c>(
     let places = files.agents.iter().map(|(id, place)| (id.clone(), file_place(place))).collect();
     Declared { desired: Arc::new(desired), sources, agents: places, shadowed, problems, reserved }
         .with_credentials(credentials)
+}
+
+/// Settings that are not what the hub was started with, and count from its next start.
+pub(super) fn later(started: &HubSpec, now: &HubSpec) -> Vec<Problem> {
+    let settings = [
+        ("store", started.store != now.store),
+        ("master_key", started.master_key != now.master_key),
+        ("traces", started.traces != now.traces),
+        ("mcp_names", started.mcp_names != now.mcp_names),
+        ("model_names", started.model_names != now.model_names),
+    ];
+    let changed = settings.into_iter().filter(|(_, is_other)| *is_other);
+    changed
+        .map(|(setting, _)| Problem {
+            code: Code::IgnoredKey,
+            severity: Severity::Warning,
+            message: format!("`hub.{setting}` has changed, and counts from the next start"),
+            place: None,
+            related: None,
+            remedy: "Restart the hub, or take the change back.".to_owned(),
+            server: None,
+        })
+        .collect()
 }
 
 /// Somebody has an agent that a file declares too: they must not have what the file gives it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use switchboard_config::Loaded;
 use switchboard_core::port::BoxFuture;
-use switchboard_model::ServerState;
+use switchboard_model::{HubSpec, ServerState};
 use switchboard_rest::port::{self, Declared};
 use switchboard_store::{Error, Outage, ServerRow, Topic};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -54,6 +54,8 @@ impl port::Hub for Declarations {
 pub(super) struct Follower {
     hub: Hub,
     files: Files,
+    /// What the hub was started with.
+    started: HubSpec,
     gate: Arc<Approved>,
     snapshot: Snapshot,
     edits: Edits,
@@ -77,9 +79,11 @@ impl Follower {
         let declarations = Declarations { now: Arc::default(), asks: ask };
         let outage = Outage::new("the store's servers stay as they were");
         let (rows, credentials, failed) = (Vec::new(), Standing::default(), false);
+        let started = files.borrow().desired.hub.clone();
         Self {
             hub,
             files,
+            started,
             gate,
             snapshot,
             edits,
@@ -146,8 +150,9 @@ impl Follower {
             Some(store) => store.agents().close_stand_ins(&local_agent()).await,
             None => Ok(()),
         };
-        let declared =
-            Arc::new(declared::merge(&files, &self.rows, &agents, self.credentials.all()));
+        let mut declared = declared::merge(&files, &self.rows, &agents, self.credentials.all());
+        declared.problems.extend(declared::later(&self.started, &files.desired.hub));
+        let declared = Arc::new(declared);
         // Before anything is started by it. And whoever sees that something runs, or does not any more,
         // must find it declared so.
         self.gate.take(&declared);

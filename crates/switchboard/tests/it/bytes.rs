@@ -1,4 +1,4 @@
-//! A call through the whole program, from a client's bytes to a server's process and back.
+//! A call through the whole program: what is too long, what is told of, and what things are called.
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::Script;
@@ -7,66 +7,6 @@ use crate::agents::token;
 use crate::client::Client;
 use crate::context::Context;
 use crate::hub::{Hub, connected, entry, wait};
-
-/// A server that notes the calls it gets as they come, and answers with what lies in a file.
-const MIRROR: &str = r#"
-while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/^{"jsonrpc":"2.0","id":\([0-9]*\),.*/\1/p')
-  case "$line" in
-    *'"method":"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mirror","version":"1"}}' ;;
-    *'"method":"tools/list"'*) result='{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}' ;;
-    *'"method":"tools/call"'*) printf '%s\n' "$line" >> calls; result=$(cat answer) ;;
-    *'"method":"ping"'*) result='{}' ;;
-    *) result='' ;;
-  esac
-  if [ -n "$id" ] && [ -n "$result" ]; then
-    printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
-  elif [ -n "$id" ]; then
-    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}\n' "$id"
-  fi
-done
-"#;
-
-#[test]
-fn what_is_nobodys_business_passes_byte_for_byte() {
-    let odd = r#"{ "b":1.0,"a":9223372036854775809, "s":"\ud800 \u00e9 \/","é":[1e2,-0.0,1E+5],"b2":{} }"#;
-    let answer = format!(
-        r#"{{ "content":[{{"type":"text","text":"\udc00","x":{odd}}}],"z" : {odd},"structuredContent":{odd} }}"#
-    );
-    let context = Context::new().with("mirror.sh", MIRROR).with("answer", &answer).with(
-        "switchboard.toml",
-        "[servers.m]\ncommand = \"sh\"\nargs = [\"mirror.sh\"]\n[agents.cto]\nservers = [\"m\"]\n",
-    );
-    let work = context.work();
-    let text =
-        context.read("switchboard.toml").replace("[agents", &format!("cwd = {work:?}\n[agents"));
-    context.write("switchboard.toml", &text);
-    let (token, _) = token(&context, "cto");
-    let hub = Hub::start(&context);
-    connected(&context, &["m"]);
-    let params =
-        |more: &str| format!(r#"{{"x-own" : 1.50,"arguments":{odd},"name":"m__say"{more}}}"#);
-    let sent = |params: &str| {
-        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#)
-    };
-    let session = Client::session(&hub, "/mcp", &token).raw(&sent(&params("")), "");
-    assert_eq!(session, format!(r#"{{"jsonrpc":"2.0","id":7,"result":{answer}}}"#));
-    let about = r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"mine":1.0}"#;
-    let headers =
-        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: m__say\r\n";
-    let stateless = Client::stateless(&hub, "/mcp", &token).raw(&sent(&params(about)), headers);
-    // That era's own members follow what the server said.
-    let said = answer.trim_end_matches(" }");
-    assert!(stateless.contains(said), "{stateless}");
-    let calls = context.read("calls");
-    let calls: Vec<&str> = calls.lines().collect();
-    assert_eq!(calls.len(), 2, "{calls:?}");
-    for call in &calls {
-        let same = format!(r#""params":{{"x-own" : 1.50,"arguments":{odd},"name":"say""#);
-        assert!(call.contains(&same), "{call}");
-    }
-    assert!(calls[1].contains(r#""mine":1.0"#), "{calls:?}");
-}
 
 /// A server that may say a hundred bytes, and an agent who may use it.
 fn short() -> Context {
@@ -204,4 +144,31 @@ fn names_are_what_the_file_says() {
     assert_eq!(said["content"][0]["text"], "x");
     let listed = hub.rest("GET", "/api/v1/tools?limit=500", &token, None);
     assert!(listed.body.to_string().contains(r#""name":"echo""#), "{}", listed.body);
+}
+
+/// Names that change under an agent at work would be names that do not work: it is said that they do not.
+#[test]
+fn other_names_count_from_the_next_start_and_that_is_said() {
+    let servers = format!("{}[agents.cto]\nservers = [\"a\"]\n", entry("a", &Script::new()));
+    let bare = format!("[hub]\nmcp_names = \"bare\"\n{servers}");
+    let context = Context::new().with("switchboard.toml", &servers);
+    let (token, _) = token(&context, "cto");
+    let log = context.work().join("log");
+    let hub = Hub::start_logging(&context, &log);
+    connected(&context, &["a"]);
+    let said = "`hub.mcp_names` has changed, and counts from the next start";
+    let warns = || context.json(&["status"])["problems"].to_string().contains(said);
+    assert!(!warns());
+    context.write("switchboard.toml", &bare);
+    wait("it is told by the status", warns);
+    wait("it is told in the log", || std::fs::read_to_string(&log).unwrap().contains(said));
+    assert!(Client::session(&hub, "/mcp", &token).tools().contains(&"a__echo".to_owned()));
+    context.write("switchboard.toml", &servers);
+    wait("what is taken back is no problem", || !warns());
+    context.write("switchboard.toml", &bare);
+    hub.stop();
+    let hub = Hub::start(&context);
+    connected(&context, &["a"]);
+    assert!(!warns());
+    assert!(Client::session(&hub, "/mcp", &token).tools().contains(&"echo".to_owned()));
 }

@@ -45,6 +45,7 @@ fn visit(client: &Client, answered: &AtomicU64) {
     for name in SERVERS {
         let mark = format!("for:{name}.");
         let uri = format!("mcp://{name}/scripted://item/{mark}");
+        let family = format!("mcp://{name}/scripted://item/{{id}}");
         let tool = published(&tools, name, "echo");
         let (Some(tool), Some(prompt)) = (tool, published(&prompts, name, "greet")) else {
             continue;
@@ -56,6 +57,16 @@ fn visit(client: &Client, answered: &AtomicU64) {
                 "prompts/get",
                 json!({"name": prompt, "arguments": {"name": mark}}),
                 "/messages/0/content/text",
+            ),
+            (
+                "completion/complete",
+                json!({"ref": {"type": "ref/prompt", "name": prompt}, "argument": {"name": "name", "value": mark}}),
+                "/completion/values/0",
+            ),
+            (
+                "completion/complete",
+                json!({"ref": {"type": "ref/resource", "uri": family}, "argument": {"name": "id", "value": mark}}),
+                "/completion/values/0",
             ),
         ];
         for (method, params, place) in asks {
@@ -104,7 +115,7 @@ fn prove_nothing_reaches_another_server() {
     });
     let before = answered.load(Ordering::Relaxed);
     clients.iter().for_each(|client| visit(client, &answered));
-    assert_eq!(answered.load(Ordering::Relaxed) - before, 18, "all are there again");
+    assert_eq!(answered.load(Ordering::Relaxed) - before, 30, "all are there again");
     for name in SERVERS {
         let text = std::fs::read_to_string(record(&context, name)).unwrap();
         assert!(text.contains(&format!("for:{name}.")), "{name}");

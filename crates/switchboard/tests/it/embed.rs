@@ -1,5 +1,6 @@
 //! The hub as a library, without a store, a file or a surface.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,4 +57,19 @@ async fn tools_calls_and_events() {
     assert_eq!(kinds.filter(|kind| completed(kind.clone())).count(), 1);
     hub.shutdown().await;
     assert!(hub.upstreams().status().is_empty());
+}
+
+/// The program that others begin with does what it says. It is built with the tests.
+#[test]
+fn the_example_program() {
+    let test = std::env::current_exe().unwrap();
+    let example = test.parent().unwrap().parent().unwrap().join("examples").join("embed");
+    assert!(example.is_file(), "build it with `cargo build -p switchboard --example embed`");
+    let (command, arguments) = Scripted::stdio(&Script::new());
+    let ran = Command::new(example).arg(command).args(arguments).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{said}");
+    for words in ["example: It is connected", "  mcp__example__echo", r#""text":"hello""#] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }

@@ -20,6 +20,9 @@ pub struct Script {
     pub tools: usize,
     /// Whether it has tools whose work outlasts the call: tasks, and pages to be opened.
     pub lasting: bool,
+    /// What it agrees to tell of, by the names of `subscriptions/listen`; all that it is asked for
+    /// without it.
+    pub tells: Option<Vec<String>>,
     /// How many entries a page of a list has; all of them without it.
     pub page: Option<usize>,
     /// How it answers over Streamable HTTP.
@@ -49,6 +52,7 @@ impl Default for Script {
             speaks: Speaks::Dual,
             tools: 0,
             lasting: false,
+            tells: None,
             page: None,
             answers: Answers::Json,
             session_ids: true,
@@ -92,6 +96,11 @@ impl Script {
     /// It has tools whose work outlasts the call.
     pub fn lasting(self) -> Self {
         Self { lasting: true, ..self }
+    }
+
+    /// Of what it is asked for, it agrees to tell only of these.
+    pub fn tells(self, names: &[&str]) -> Self {
+        Self { tells: Some(names.iter().map(|name| (*name).to_owned()).collect()), ..self }
     }
 
     /// Its lists come in pages of that many entries.

@@ -119,6 +119,33 @@ fn the_probe_and_the_mirror() {
 }
 
 #[test]
+fn what_a_header_says_must_be_what_the_body_says() {
+    let meta = json!({meta::PROTOCOL_VERSION: "2026-07-28", meta::CLIENT_CAPABILITIES: {}});
+    let params = json!({"name": "headers", "arguments": {"region": "eu"}, meta::META: meta});
+    let call = message(method::TOOLS_CALL, &params);
+    let server = Scripted::http(&Script::new());
+    let right = [
+        (header::PROTOCOL_VERSION, "2026-07-28"),
+        (header::METHOD, method::TOOLS_CALL),
+        (header::NAME, "headers"),
+        ("mcp-param-region", "eu"),
+    ];
+    assert_eq!(post(&server, &right, &call).unwrap().status, 200);
+    let wrong = ["2025-11-25", "tools/list", "a__headers", "us"];
+    for (at, wrong) in wrong.into_iter().enumerate() {
+        let mut headers = right.to_vec();
+        headers[at].1 = wrong;
+        let other = post(&server, &headers, &call).unwrap();
+        headers.remove(at);
+        let missing = post(&server, &headers, &call).unwrap();
+        for refused in [other, missing] {
+            assert_eq!(refused.status, 400, "{wrong}");
+            assert_eq!(json_of(refused)["error"]["code"], -32020, "{wrong}");
+        }
+    }
+}
+
+#[test]
 fn sessions_expire() {
     let script = Script::new().fault("expire_sessions:requests=3");
     let (server, id) = opened(&script);

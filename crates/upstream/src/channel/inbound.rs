@@ -2,12 +2,12 @@
 //! them, changes to whoever refreshes. Never waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, RpcError};
 use switchboard_model::{EventKind, LogSource};
-use switchboard_wire::types::{Cancelled, Filter, LogMessage, Progress};
+use switchboard_wire::types::{Cancelled, LogMessage, Progress};
 use switchboard_wire::{
     Edit, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
     method, peek, rewrite,
@@ -111,12 +111,7 @@ fn notification(channel: &Arc<Channel>, message: &Notification<'_>, related: Rel
         method::TOOLS_CHANGED => channel.changed.note(Kinds::TOOLS),
         method::RESOURCES_CHANGED => channel.changed.note(Kinds::RESOURCES),
         method::PROMPTS_CHANGED => channel.changed.note(Kinds::PROMPTS),
-        method::ACKNOWLEDGED => {
-            if let Ok(filter) = Filter::read(params) {
-                tracing::debug!(?filter, "subscribed");
-            }
-            heard(channel, method::ACKNOWLEDGED, params, related);
-        }
+        method::ACKNOWLEDGED => heard(channel, method::ACKNOWLEDGED, params, related),
         method::TASK_CHANGED => heard(channel, method::TASK_CHANGED, params, related),
         method::TASK_STATUS => {
             channel.journal.tell(EventKind::TaskChanged { task: params.as_str().into() });
@@ -204,6 +199,10 @@ impl Kinds {
         Self(self.0 | kind.0)
     }
 
+    pub(crate) fn without(self, kinds: Self) -> Self {
+        Self(self.0 & !kinds.0)
+    }
+
     pub(crate) fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
     }
@@ -214,8 +213,8 @@ impl Kinds {
 pub(crate) struct Changed {
     kinds: AtomicU8,
     bell: Notify,
-    /// Whether the server cannot be listened to.
-    unheard: AtomicBool,
+    /// Lists of which the server does not agree to tell, whatever it declares.
+    unheard: AtomicU8,
 }
 
 impl Changed {
@@ -229,13 +228,13 @@ impl Changed {
         self.bell.notified().await;
     }
 
-    /// The server cannot be listened to, whatever it declares.
-    pub(crate) fn give_up_listening(&self) {
-        self.unheard.store(true, Ordering::Release);
+    /// Lists of which nobody will hear; which they were before.
+    pub(crate) fn set_unheard(&self, kinds: Kinds) -> Kinds {
+        Kinds(self.unheard.swap(kinds.0, Ordering::AcqRel))
     }
 
-    pub(crate) fn is_unheard(&self) -> bool {
-        self.unheard.load(Ordering::Acquire)
+    pub(crate) fn unheard(&self) -> Kinds {
+        Kinds(self.unheard.load(Ordering::Acquire))
     }
 
     pub(crate) fn take(&self) -> Kinds {

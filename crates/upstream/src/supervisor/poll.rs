@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::channel::Kinds;
+use crate::channel::{Channel, Kinds};
 use crate::connection::Connection;
 use crate::peer::Peer;
 use crate::server::Server;
@@ -20,7 +20,7 @@ pub(crate) fn every(ttl: Option<Duration>, health: Duration) -> Duration {
 }
 
 /// The lists that a server has and never says a word about.
-pub(crate) fn untold(peer: &Peer) -> Kinds {
+fn untold(peer: &Peer) -> Kinds {
     let kinds =
         [(Kinds::TOOLS, "tools"), (Kinds::RESOURCES, "resources"), (Kinds::PROMPTS, "prompts")];
     let is_untold = |name: &str| {
@@ -30,15 +30,22 @@ pub(crate) fn untold(peer: &Peer) -> Kinds {
     untold.fold(Kinds::NONE, |all, (kind, _)| all.with(kind))
 }
 
-/// Looks at these lists again and again.
-pub(super) async fn look(server: &Server, connection: &Connection, kinds: Kinds) {
-    if kinds == Kinds::NONE {
-        return;
-    }
+/// The lists that are looked at: those that it never says a word about, and those of which it does not
+/// agree to tell.
+pub(crate) fn looked_at(peer: &Peer, channel: &Channel) -> Kinds {
+    untold(peer).with(channel.changed.unheard())
+}
+
+/// Looks at these lists again and again; which they are may change meanwhile.
+pub(super) async fn look(server: &Server, connection: &Connection) {
+    let channel = &connection.channel;
     loop {
         let ttl = server.listing.load().ttl;
         sleep(every(ttl, server.spec.load().timing.health_interval)).await;
-        connection.channel.changed.note(kinds);
+        match looked_at(connection.peer(), channel) {
+            Kinds::NONE => {}
+            kinds => channel.changed.note(kinds),
+        }
     }
 }
 

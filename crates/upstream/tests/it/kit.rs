@@ -163,6 +163,17 @@ pub(crate) fn is_running(pid: u32) -> bool {
     !stat.rsplit_once(')').unwrap().1.trim_start().starts_with('Z')
 }
 
+/// Waits for something that comes by itself.
+pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..3000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came about that {what}");
+}
+
 /// Waits until a process is gone: its state is told before it is ended.
 pub(crate) async fn gone(pid: u32) {
     for _ in 0..3000 {

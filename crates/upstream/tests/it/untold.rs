@@ -3,11 +3,12 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use switchboard_testkit::script::Script;
 use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError, Wish};
 use switchboard_wire::JsonBuf;
 use switchboard_wire::types::notice::LogLevel;
 
-use crate::kit::{Hub, key, scripted};
+use crate::kit::{Hub, command, key, scripted, until};
 
 #[tokio::test]
 async fn lists_without_news_are_looked_at() {
@@ -27,6 +28,22 @@ async fn lists_without_news_are_looked_at() {
         }
     }
     panic!("nobody looked");
+}
+
+/// A server that declares to tell of all its lists, and agrees to tell of one.
+#[tokio::test]
+async fn lists_that_a_server_does_not_agree_to_tell_of_are_looked_at() {
+    let stateless = || Script::new().only("2026-07-28");
+    let some = stateless().tells(&["toolsListChanged", "promptsListChanged"]);
+    let hub = Hub::start([command("all", &stateless()), command("some", &some)]).await;
+    let catalog = |server: &str| hub.upstreams.catalog(&key(server)).unwrap();
+    until("it is known", || catalog("some").polled.is_some()).await;
+    assert_eq!(catalog("some").polled, Some(Duration::from_secs(5)), "it says that nothing holds");
+    let before = catalog("some").resources.len();
+    hub.tool("some", "change_tools", r#"{"list":"resources"}"#).await.unwrap();
+    until("somebody looked", || catalog("some").resources.len() > before).await;
+    assert_eq!(catalog("all").polled, None, "it tells of everything");
+    hub.stop().await;
 }
 
 /// Somebody who wants messages from a level on.

@@ -7,7 +7,7 @@ use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{CallError, Caller};
 use switchboard_wire::method;
 
-use crate::kit::{Hub, command, json, key, url};
+use crate::kit::{Hub, command, json, key, until, url};
 
 const URI: &str = "scripted://text";
 
@@ -52,6 +52,53 @@ async fn check(spec: ServerSpec) {
         }
     }
     assert_eq!(more, 0);
+    hub.stop().await;
+}
+
+/// Nobody is promised what the server has not agreed to, and what it refuses is not asked for again.
+#[tokio::test]
+async fn a_server_that_does_not_agree() {
+    let asks = "error:code=-32601,method=subscriptions/listen";
+    let params = "error:code=-32602,method=subscriptions/listen";
+    let stateless = || Script::new().only("2026-07-28");
+    let unwilling = stateless().tells(&["toolsListChanged"]);
+    let scripts =
+        [(unwilling, true), (stateless().fault(asks), false), (stateless().fault(params), false)];
+    for (script, listens) in scripts {
+        let server = Scripted::http(&script);
+        for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+            let hub = Hub::start([spec]).await;
+            let refused = ask(&hub, method::SUBSCRIBE).await;
+            assert!(matches!(refused, Err(CallError::Rpc(_))), "{refused:?}");
+            let again = ask(&hub, method::SUBSCRIBE).await;
+            assert!(matches!(again, Err(CallError::Rpc(_))), "{again:?}");
+            if listens {
+                let has = |hub: &Hub| hub.upstreams.catalog(&key("a")).unwrap().tools.len();
+                let before = has(&hub);
+                hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
+                until("its lists are still heard of", || has(&hub) > before).await;
+            }
+            hub.stop().await;
+        }
+    }
+}
+
+/// One that waits for an agreement hears it when it comes, and not before.
+#[tokio::test]
+async fn a_server_that_agrees_late() {
+    let late = "delay:ms=700,method=subscriptions/listen";
+    let hub = Hub::start([command("a", &Script::new().only("2026-07-28").fault(late))]).await;
+    let began = tokio::time::Instant::now();
+    ask(&hub, method::SUBSCRIBE).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(700));
+    hub.told();
+    hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
+    let mut told = Vec::new();
+    until("what was promised is told", || {
+        told.extend(hub.told());
+        told.iter().any(|kind| matches!(kind, EventKind::ResourceUpdated { .. }))
+    })
+    .await;
     hub.stop().await;
 }
 

@@ -8,7 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use switchboard_wire::types::Cancelled;
-use switchboard_wire::{ErrorObject, Id, IdBuf, Json, JsonBuf, Notification, method, peek, write};
+use switchboard_wire::{
+    ErrorObject, Id, IdBuf, Json, JsonBuf, Notification, meta, method, peek, write,
+};
 
 use crate::{println, raw};
 
@@ -96,7 +98,11 @@ impl State {
     pub(crate) fn acknowledge(&self, id: Id<'_>, params: Json<'_>) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_buf());
         let wanted = params.get("notifications").unwrap_or(Json::EMPTY);
-        self.tell(method::ACKNOWLEDGED, &write::object(|out| out.raw("notifications", wanted)));
+        let params = write::object(|out| {
+            out.raw("notifications", wanted);
+            out.object(meta::META, |meta| meta.raw(meta::SUBSCRIPTION_ID, id.to_buf().as_json()));
+        });
+        self.tell(method::ACKNOWLEDGED, &params);
     }
 
     fn tell(&self, name: &str, params: &JsonBuf) {

@@ -104,6 +104,13 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
     for prompt in view.prompts() {
         ask("prompts/get", "name", prompt.name, prompt.server, &prompt.entry.name);
     }
+    for template in view.templates() {
+        let one = |of: &str| of.replace("{+path}", "1/2");
+        let (seen, own) = (one(template.name), one(&template.entry.uri_template));
+        ask("resources/read", "uri", &seen, template.server, &own);
+    }
+    completes(view, echo, router, &who);
+    tasks_lead_back(view, echo, router, &who);
     for resource in view.resources() {
         ask("resources/read", "uri", resource.name, resource.server, &resource.entry.uri);
     }
@@ -150,12 +157,53 @@ impl Meant {
     }
 }
 
+/// What completes an argument of something is asked of whose it is.
+fn completes(view: &View, echo: &Echo, router: &crate::Router, who: &Who) {
+    let ask = |kind: &str, key: &str, name: &str, server: &ServerKey, own: &str| {
+        let params = |name: &str| {
+            let name = kit::quoted(name);
+            format!(r#"{{"ref":{{"type":"ref/{kind}","{key}":{name}}},"argument":{{"name":"a"}}}}"#)
+        };
+        kit::call(router, view, who, "completion/complete", &params(name)).unwrap();
+        let (asked, _, sent) = echo.asked().pop().unwrap();
+        assert_eq!((&asked, sent), (server, params(own)), "{name}");
+    };
+    for prompt in view.prompts() {
+        ask("prompt", "name", prompt.name, prompt.server, &prompt.entry.name);
+    }
+    for template in view.templates() {
+        ask("resource", "uri", template.name, template.server, &template.entry.uri_template);
+    }
+}
+
+/// Every server gives its tasks the same id: what each caller is given leads to the one that made it.
+fn tasks_lead_back(view: &View, echo: &Echo, router: &crate::Router, who: &Who) {
+    let mut given = BTreeMap::new();
+    for tool in view.tools() {
+        let params = format!(r#"{{"name":{}}}"#, kit::quoted(tool.name));
+        let begun = kit::call(router, view, who, "tools/call", &params).unwrap();
+        let id = json(&begun).get("taskId").unwrap().string().unwrap().into_owned();
+        let home = view.part(tool.server).unwrap().offer.home;
+        if home == Home::Outside {
+            let before = given.insert(id, tool.server);
+            assert!(before.is_none_or(|before| before == tool.server), "{}", tool.server);
+        }
+    }
+    for (id, server) in given {
+        let params = format!(r#"{{"taskId":{}}}"#, kit::quoted(&id));
+        kit::call(router, view, who, "tasks/get", &params).unwrap();
+        let (asked, _, sent) = echo.asked().pop().unwrap();
+        assert_eq!((&asked, sent.as_str()), (server, r#"{"taskId":"t:1"}"#), "{id}");
+    }
+    echo.asked();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(switchboard_testkit::data::repetitions(200)))]
 
     #[test]
     fn prove_never_crossed(steps in prop::collection::vec(any_step(), 1..12)) {
-        let echo = Echo::new("{}");
+        let echo = Echo::new(r#"{"resultType":"task","taskId":"t:1","status":"working"}"#);
         let hub = crate::Ports { hub: Some(echo.clone()), ..kit::ports(&echo) };
         let router = kit::router(hub);
         let registry = Registry::default();

@@ -77,6 +77,12 @@ pub(super) fn tools(revision: Revision, more: usize, extras: usize) -> Vec<Value
     own.chain(more).chain(extras).collect()
 }
 
+/// What one of its own tools takes.
+pub(super) fn schema(tool: &str) -> Option<Value> {
+    let own = table().into_iter().find(|(name, ..)| *name == tool);
+    own.map(|(_, _, properties, _)| json!({"type": "object", "properties": properties}))
+}
+
 /// A tool that echoes.
 pub(super) fn echoing(name: &str) -> Value {
     json!({

@@ -2,6 +2,7 @@
 
 mod legacy;
 mod mangle;
+mod mirror;
 mod request;
 mod streamable;
 mod telling;

@@ -119,8 +119,11 @@ fn prompt(call: &Call) -> Result<Value, Refusal> {
 
 fn complete(call: &Call) -> Value {
     let begun = call.params["argument"]["value"].as_str().unwrap_or_default();
-    let values: Vec<_> =
+    let mut values: Vec<_> =
         ["alice", "albert", "bob"].into_iter().filter(|name| name.starts_with(begun)).collect();
+    if values.is_empty() {
+        values.push(begun);
+    }
     json!({"completion": {"total": values.len(), "values": values, "hasMore": false}})
 }
 

@@ -97,8 +97,15 @@ pub(super) fn storm(world: &Arc<World>, list: List, per_second: u64, ms: u64) {
 
 /// Serves `subscriptions/listen` until its caller gives it up.
 pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
+    if call.faults.iter().any(|fault| matches!(fault, Fault::Error { .. })) {
+        // It is refused, and nothing is acknowledged before.
+        return Ok(Value::Null);
+    }
     let mut wanted = call.params["notifications"].clone();
     lasting::listened(call, &mut wanted)?;
+    if let (Some(tells), Some(wanted)) = (&call.world.script.tells, wanted.as_object_mut()) {
+        wanted.retain(|name, _| tells.contains(name));
+    }
     let mut params = tagged(&call.id);
     params["notifications"] = wanted.clone();
     let open = Subscription { id: call.id.clone(), wanted, outlet: Arc::clone(&call.outlet) };

@@ -8,12 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_wire::{Era, Json, Limits, Revision, code, header, meta, method, sse};
+use switchboard_wire::{Era, Revision, code, header, meta, method, sse};
 
 use super::mangle::{self, Dropped, Mangle};
 use super::telling::{Ids, Leaving, Telling, place};
 use super::wire::{End, Wire};
-use super::{Door, Request};
+use super::{Door, Request, mirror};
 use crate::script::document::Answers;
 use crate::script::fault::Fault;
 use crate::script::serve::dispatch::{self, Arrival, Flow};
@@ -155,7 +155,7 @@ impl Exchange<'_> {
         let alone = || (Arc::new(self.new_session(String::new())), Era::Stateless);
         match (named, request.header(header::SESSION_ID)) {
             (Some(named), _) if speaks(Era::Stateless) => {
-                self.check_mirror(arrival, named).map_err(|refusal| (400, refusal))?;
+                mirror::check(request, arrival, named).map_err(|refusal| (400, refusal))?;
                 Ok(alone())
             }
             _ if !speaks(Era::Session) => Ok(alone()),
@@ -270,20 +270,6 @@ impl Exchange<'_> {
 
     fn header_revision(&self) -> Option<Revision> {
         self.request.header(header::PROTOCOL_VERSION).and_then(Revision::parse)
-    }
-
-    fn check_mirror(&self, arrival: &Arrival, version: &str) -> Result<(), Refusal> {
-        let mirror = header::Mirror {
-            version: self.request.header(header::PROTOCOL_VERSION),
-            method: self.request.header(header::METHOD),
-            name: self.request.header(header::NAME),
-        };
-        let params = arrival.message["params"].to_string();
-        let params = Json::parse(params.as_bytes(), &Limits::DEFAULT).ok();
-        let method = arrival.method().unwrap_or_default();
-        header::check(&mirror, method, version, &params.unwrap_or(Json::EMPTY).into())
-            .map(drop)
-            .map_err(|mismatch| Refusal::gate(mismatch.code(), mismatch.to_string()))
     }
 
     fn refuse(&self, status: u16, code: i64, message: &str) -> io::Result<End> {

@@ -1,0 +1,178 @@
+//! What a server of the stateless era has agreed to tell on one connection: what it was asked for, and
+//! what it acknowledged. Never asks, and never tells anybody what comes.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use switchboard_core::port::{BoxFuture, CallError, ClientPort, RpcError};
+use switchboard_wire::types::Filter;
+use switchboard_wire::{Json, JsonBuf, code, method};
+use tokio::sync::watch;
+
+use crate::channel::Kinds;
+
+/// How often it was asked, and how it stands with the last time.
+#[derive(Debug, Default)]
+pub(crate) struct Agreement(watch::Sender<Round>);
+
+/// One `subscriptions/listen`. Those of a connection are counted from one.
+#[derive(Clone, Debug, Default)]
+struct Round {
+    number: u64,
+    asked: Filter,
+    answer: Answer,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Answer {
+    #[default]
+    Awaited,
+    Acknowledged(Filter),
+    Refused(CallError),
+    /// It cannot be listened to, and is not asked again.
+    Never(CallError),
+}
+
+impl Agreement {
+    /// It is asked for something else; the answer is for whoever is returned.
+    pub(crate) fn begin(self: &Arc<Self>, asked: Filter) -> Arc<dyn ClientPort> {
+        let number = self.round() + 1;
+        self.0.send_replace(Round { number, asked, answer: Answer::Awaited });
+        Arc::new(Ear { agreement: self.clone(), number })
+    }
+
+    /// The number of the round that is under way, or was the last.
+    pub(crate) fn round(&self) -> u64 {
+        self.0.borrow().number
+    }
+
+    /// Returns when the round is answered.
+    pub(crate) async fn answered(&self) {
+        let mut rounds = self.0.subscribe();
+        let _ = rounds.wait_for(|round| !matches!(round.answer, Answer::Awaited)).await;
+    }
+
+    /// The round is over. If nothing was acknowledged, nothing was agreed upon.
+    pub(crate) fn over(&self, ended: &Result<JsonBuf, CallError>) {
+        let error = match ended {
+            Ok(_) => refused("the server ended the subscription before it acknowledged it"),
+            Err(error) => error.clone(),
+        };
+        self.0.send_if_modified(|round| {
+            let is_open = matches!(round.answer, Answer::Awaited);
+            if is_open {
+                round.answer = Answer::Refused(error);
+            }
+            is_open
+        });
+    }
+
+    /// It cannot be listened to at all.
+    pub(crate) fn give_up(&self) {
+        self.0.send_modify(|round| {
+            let error = match std::mem::take(&mut round.answer) {
+                Answer::Refused(error) | Answer::Never(error) => error,
+                Answer::Awaited | Answer::Acknowledged(_) => {
+                    refused("the server has no subscriptions")
+                }
+            };
+            round.answer = Answer::Never(error);
+        });
+    }
+
+    /// The lists that it was asked for and did not agree to tell of. While the answer is awaited, all of
+    /// them.
+    pub(crate) fn unheard(&self) -> Kinds {
+        let round = self.0.borrow();
+        match &round.answer {
+            Answer::Acknowledged(agreed) => kinds(&round.asked).without(kinds(agreed)),
+            Answer::Awaited | Answer::Refused(_) => kinds(&round.asked),
+            Answer::Never(_) => Kinds::ALL,
+        }
+    }
+
+    /// Of these resources, those that it was asked for and did not agree to tell of.
+    pub(crate) fn untold<'u>(&self, uris: &'u [String]) -> Vec<&'u String> {
+        let round = self.0.borrow();
+        let agreed = match &round.answer {
+            Answer::Acknowledged(agreed) => &agreed.uris[..],
+            Answer::Awaited | Answer::Refused(_) | Answer::Never(_) => &[],
+        };
+        uris.iter().filter(|uri| round.asked.uris.contains(uri) && !agreed.contains(uri)).collect()
+    }
+
+    /// Returns when it is known whether it tells of a resource, by a round after that one.
+    pub(crate) async fn covers(&self, uri: &str, after: u64) -> Result<(), CallError> {
+        let mut rounds = self.0.subscribe();
+        let decided = rounds.wait_for(|round| match round.answer {
+            Answer::Awaited => false,
+            Answer::Never(_) => true,
+            Answer::Acknowledged(_) | Answer::Refused(_) => {
+                round.number > after && round.asked.uris.iter().any(|asked| asked == uri)
+            }
+        });
+        match decided.await.as_deref().map(|round| &round.answer) {
+            Ok(Answer::Acknowledged(agreed)) if agreed.uris.iter().any(|told| told == uri) => {
+                Ok(())
+            }
+            Ok(Answer::Acknowledged(_) | Answer::Awaited) => {
+                Err(refused("the server does not agree to tell when this resource changes"))
+            }
+            Ok(Answer::Refused(error) | Answer::Never(error)) => Err(error.clone()),
+            Err(_) => Err(refused("the connection has ended")),
+        }
+    }
+}
+
+/// The lists that a filter names.
+pub(crate) fn kinds(filter: &Filter) -> Kinds {
+    let named = [
+        (filter.tools, Kinds::TOOLS),
+        (filter.resources, Kinds::RESOURCES),
+        (filter.prompts, Kinds::PROMPTS),
+    ];
+    let named = named.into_iter().filter(|(is_named, _)| *is_named);
+    named.fold(Kinds::NONE, |all, (_, kind)| all.with(kind))
+}
+
+fn refused(text: &str) -> CallError {
+    RpcError::new(code::INVALID_PARAMS, text).into()
+}
+
+/// Hears what belongs to one round.
+struct Ear {
+    agreement: Arc<Agreement>,
+    number: u64,
+}
+
+impl ClientPort for Ear {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        let error = RpcError::new(code::METHOD_NOT_FOUND, "nobody is asked on this stream");
+        Box::pin(std::future::ready(Err(error)))
+    }
+
+    fn notify(&self, told: &str, params: JsonBuf) {
+        if told != method::ACKNOWLEDGED {
+            return;
+        }
+        let agreed = acknowledged(params.as_json());
+        self.agreement.0.send_if_modified(|round| {
+            let is_ours = round.number == self.number;
+            if is_ours {
+                round.answer = Answer::Acknowledged(agreed);
+            }
+            is_ours
+        });
+    }
+}
+
+/// What does not say what is honoured honours nothing.
+fn acknowledged(params: Json<'_>) -> Filter {
+    Filter::read(params).unwrap_or_default()
+}

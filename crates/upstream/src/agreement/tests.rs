@@ -1,0 +1,57 @@
+use super::*;
+use switchboard_wire::Limits;
+
+fn filter(lists: [bool; 3], uris: &[&str]) -> Filter {
+    let [tools, resources, prompts] = lists;
+    let uris = uris.iter().map(|uri| (*uri).to_owned()).collect();
+    Filter { tools, resources, prompts, uris, ..Filter::default() }
+}
+
+fn acknowledge(ear: &dyn ClientPort, text: &str) {
+    let params = JsonBuf::parse(text.to_owned().into(), &Limits::DEFAULT).unwrap();
+    ear.notify(method::ACKNOWLEDGED, params);
+}
+
+#[tokio::test]
+async fn what_is_acknowledged_is_agreed_upon() {
+    let agreement = Arc::new(Agreement::default());
+    assert_eq!(agreement.unheard(), Kinds::NONE);
+    let ear = agreement.begin(filter([true, true, false], &["a", "b"]));
+    assert_eq!(agreement.unheard(), Kinds::TOOLS.with(Kinds::RESOURCES));
+    acknowledge(
+        &*ear,
+        r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a"]}}"#,
+    );
+    assert_eq!(agreement.unheard(), Kinds::RESOURCES);
+    assert!(agreement.covers("a", 0).await.is_ok());
+    assert!(agreement.covers("b", 0).await.is_err());
+    let uris = ["a", "b", "c"].map(str::to_owned);
+    assert_eq!(agreement.untold(&uris), ["b"], "nobody asked for the third yet");
+}
+
+#[tokio::test]
+async fn an_earlier_round_says_nothing_of_a_later_wish() {
+    let agreement = Arc::new(Agreement::default());
+    let old = agreement.begin(filter([true, false, false], &["a"]));
+    agreement.over(&Ok(JsonBuf::from(Json::EMPTY)));
+    assert!(agreement.covers("a", 0).await.is_err());
+    let asked = agreement.round();
+    let again = agreement.covers("a", asked);
+    let new = agreement.begin(filter([true, false, false], &["a"]));
+    acknowledge(&*old, r#"{"notifications":{}}"#);
+    assert_eq!(agreement.unheard(), Kinds::TOOLS, "what comes late is for nobody");
+    acknowledge(&*new, r#"{"notifications":{"resourceSubscriptions":["a"]}}"#);
+    assert!(again.await.is_ok());
+}
+
+#[tokio::test]
+async fn who_cannot_be_listened_to_agrees_to_nothing() {
+    let agreement = Arc::new(Agreement::default());
+    let waiting = agreement.covers("a", 0);
+    agreement.begin(filter([true, false, false], &[]));
+    let error = RpcError::new(code::METHOD_NOT_FOUND, "what?");
+    agreement.over(&Err(error.into()));
+    agreement.give_up();
+    assert_eq!(agreement.unheard(), Kinds::ALL);
+    assert_eq!(waiting.await.unwrap_err().to_string(), "what? (-32601)");
+}
