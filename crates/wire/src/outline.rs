@@ -8,6 +8,7 @@ mod stamp;
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::json::{Json, JsonBuf, push_string};
 use crate::meta;
@@ -40,11 +41,32 @@ const LEVEL: usize = 3;
 const PROGRESS: usize = 4;
 const TRACE: usize = 5;
 
-/// Where a value is in the bytes of the params; an empty one is not there.
+/// Where a value is in the bytes of the params; an empty one is not there. Small, as it is carried along: no message is
+/// longer than this can say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn new(start: usize, end: usize) -> Self {
+        let short = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: short(start), end: short(end) }
+    }
+
+    const fn is_there(self) -> bool {
+        self.end != 0
+    }
+
+    const fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The same in bytes that begin `by` earlier.
+    const fn shifted(self, by: u32) -> Self {
+        Self { start: self.start.saturating_add(by), end: self.end.saturating_add(by) }
+    }
 }
 
 /// Where the members are. Of use only together with the params that it was made of.
@@ -52,7 +74,8 @@ struct Span {
 pub struct Outline {
     params: [Span; IN_PARAMS.len()],
     meta: [Span; IN_META.len()],
-    repeated: Option<&'static str>,
+    /// Which of them is there twice, counting those of the params first.
+    repeated: Option<u8>,
 }
 
 /// Params of a request, with where their members are.
@@ -91,7 +114,10 @@ impl<'a> Params<'a> {
     pub fn once(&self) -> Result<(), Repeated> {
         match self.outline.repeated {
             None => Ok(()),
-            Some(key) => Err(Repeated(key)),
+            Some(at) => {
+                let mut names = IN_PARAMS.into_iter().chain(IN_META);
+                Err(Repeated(names.nth(at.into()).unwrap_or_default()))
+            }
         }
     }
 
@@ -140,16 +166,17 @@ impl<'a> Params<'a> {
     /// The params of the same request about `to` instead. All other bytes stay.
     pub fn about(&self, key: &str, to: &str) -> ParamsBuf {
         let span = subject(key).map(|at| self.outline.params[at]).unwrap_or_default();
-        if span.end == 0 {
+        if !span.is_there() {
             return ParamsBuf { json: self.json.into(), outline: self.outline };
         }
         let bytes = self.json.as_bytes();
         let mut out = Vec::with_capacity(bytes.len() + to.len() + 2);
-        out.extend_from_slice(&bytes[..span.start]);
+        let Range { start, end } = span.range();
+        out.extend_from_slice(&bytes[..start]);
         push_string(&mut out, to);
-        let end = out.len();
-        out.extend_from_slice(&bytes[span.end..]);
-        ParamsBuf { json: JsonBuf::trusted(out), outline: self.outline.moved(span, end) }
+        let now = Span::new(start, out.len());
+        out.extend_from_slice(&bytes[end..]);
+        ParamsBuf { json: JsonBuf::trusted(out), outline: self.outline.moved(span, now) }
     }
 
     /// The same, sharing `bytes` where they are a part of them.
@@ -158,7 +185,7 @@ impl<'a> Params<'a> {
     }
 
     fn part(&self, span: Span) -> Option<Json<'a>> {
-        let part = self.json.as_bytes().get(span.start..span.end)?;
+        let part = self.json.as_bytes().get(span.range())?;
         (!part.is_empty()).then(|| Json::trusted(part))
     }
 }
@@ -195,15 +222,13 @@ impl Outline {
         let mut outline = Self::default();
         for member in params.members() {
             let Some(at) = member.key.position(IN_PARAMS) else { continue };
-            let span = Span { start: member.value_range().start, end: member.value_range().end };
-            outline.note_param(at, span);
+            let Range { start, end } = member.value_range();
+            outline.note_param(at, Span::new(start, end));
             if at == META {
                 for inner in member.value.members() {
                     let Some(at) = inner.key.position(IN_META) else { continue };
                     let range = inner.value_range();
-                    let inner =
-                        Span { start: span.start + range.start, end: span.start + range.end };
-                    outline.note_meta(at, inner);
+                    outline.note_meta(at, Span::new(start + range.start, start + range.end));
                 }
             }
         }
@@ -212,28 +237,28 @@ impl Outline {
 
     #[inline]
     fn note_param(&mut self, at: usize, span: Span) {
-        if self.params[at].end != 0 {
-            self.repeated = Some(IN_PARAMS[at]);
+        if self.params[at].is_there() {
+            self.repeated = u8::try_from(at).ok();
         }
         self.params[at] = span;
     }
 
     #[inline]
     fn note_meta(&mut self, at: usize, span: Span) {
-        if self.meta[at].end != 0 {
-            self.repeated = Some(IN_META[at]);
+        if self.meta[at].is_there() {
+            self.repeated = u8::try_from(IN_PARAMS.len() + at).ok();
         }
         self.meta[at] = span;
     }
 
-    /// The same where the value at `old` ends at `end` now.
-    fn moved(mut self, old: Span, end: usize) -> Self {
+    /// The same where the value at `old` is at `now`, which begins at the same place.
+    fn moved(mut self, old: Span, now: Span) -> Self {
         for span in self.params.iter_mut().chain(&mut self.meta) {
-            if span.start >= old.end && span.end != 0 {
-                span.start = span.start - old.end + end;
-                span.end = span.end - old.end + end;
-            } else if *span == old {
-                span.end = end;
+            if *span == old {
+                *span = now;
+            } else if span.start >= old.end && span.is_there() {
+                span.start = span.start - old.end + now.end;
+                span.end = span.end - old.end + now.end;
             }
         }
         self

@@ -245,7 +245,7 @@ fn errors_too() {
             &'a self,
             _: &'a switchboard_model::ServerKey,
             _: &'a str,
-            _: Option<Json<'a>>,
+            _: Option<switchboard_wire::Params<'a>>,
             _: &'a crate::port::Caller,
         ) -> crate::port::BoxFuture<'a, Result<switchboard_wire::JsonBuf, CallError>> {
             Box::pin(std::future::ready(Err(self.0.clone().into())))

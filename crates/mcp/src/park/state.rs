@@ -77,7 +77,14 @@ impl Inner {
     /// The server that a request leads to, in what its caller sees now.
     fn leads(&self, asker: &Asker, method: &str, params: Json<'_>) -> Option<ServerKey> {
         let (view, who, origin) = (&*asker.view, &*asker.who, CallOrigin::Mcp);
-        self.router.leads(&Request { view, who, origin, method, params, trace: None })
+        self.router.leads(&Request {
+            view,
+            who,
+            origin,
+            method,
+            params: params.into(),
+            trace: None,
+        })
     }
 }
 

@@ -321,6 +321,7 @@ impl World {
                 issuer: None,
                 scopes: None,
                 expires_at: None,
+                target: switchboard_store::target_hash(&spec),
             };
             self.store.credentials().set(&key, None, &new, &by).await.unwrap();
         }

@@ -80,6 +80,7 @@ async fn what_a_file_hides_is_changed_alone(engine: Engine<'_>) {
         issuer: None,
         scopes: None,
         expires_at: None,
+        target: [7; 32],
     };
     let row = servers.create(&key, &crate::servers::off(&key.name), &by).await.unwrap();
     world.hub.make_so().await.unwrap();

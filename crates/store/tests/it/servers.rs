@@ -173,6 +173,7 @@ async fn what_a_file_hides_goes_alone(world: World) {
         issuer: None,
         scopes: None,
         expires_at: None,
+        target: [7; 32],
     };
     store.credentials().set(&key, None, &new, &ada()).await.unwrap();
     let stale = store.servers().remove_hidden(&key, Some(7), &ada()).await.unwrap_err();

@@ -31,8 +31,10 @@ pub(crate) struct Checker<'a> {
 impl<'a> Checker<'a> {
     /// Checks size and UTF-8, and stands at the first byte that is not white space.
     pub(crate) fn new(bytes: &'a [u8], limits: &Limits) -> Result<Self, Fault> {
-        if bytes.len() > limits.max_bytes {
-            return Err(Fault::TooLarge { size: bytes.len(), limit: limits.max_bytes });
+        // Places in a message are told in 32 bits.
+        let limit = limits.max_bytes.min(u32::MAX as usize);
+        if bytes.len() > limit {
+            return Err(Fault::TooLarge { size: bytes.len(), limit });
         }
         if simdutf8::basic::from_utf8(bytes).is_err() {
             let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);

@@ -26,7 +26,7 @@ impl<'a> Pass<'a> for Finder<'_> {
             _ => checker.pass_value(at)?,
         };
         if let Some(place) = place {
-            let span = Span { start: at - self.base, end: end - self.base };
+            let span = Span::new(at - self.base, end - self.base);
             self.outline.note_param(place, span);
         }
         Ok(end)
@@ -38,7 +38,7 @@ impl<'a> Pass<'a> for Inner<'_> {
         let place = key.position(IN_META);
         let end = checker.pass_value(at)?;
         if let Some(place) = place {
-            let span = Span { start: at - self.base, end: end - self.base };
+            let span = Span::new(at - self.base, end - self.base);
             self.outline.note_meta(place, span);
         }
         Ok(end)

@@ -30,23 +30,22 @@ struct Known {
 
 /// Passes the `_meta` that begins at `at`.
 pub(super) fn pass(checker: &mut Checker<'_>, at: usize, mut inner: Inner<'_>) -> Step {
-    let shift = at - inner.base;
+    let shift = u32::try_from(at - inner.base).unwrap_or(u32::MAX);
     let known = SEEN.with_borrow(|seen| {
         let found = seen.all.iter().flatten().find(|one| one.is_at(checker, at))?;
         Some((found.bytes.len(), found.members))
     });
     if let Some((length, members)) = known {
         for (place, span) in members.into_iter().enumerate() {
-            if span.end != 0 {
-                let span = Span { start: span.start + shift, end: span.end + shift };
-                inner.outline.note_meta(place, span);
+            if span.is_there() {
+                inner.outline.note_meta(place, span.shifted(shift));
             }
         }
         return Ok(at + length);
     }
     let end = checker.pass_object(at, &mut inner)?;
     // Of a second one, the outline has members of the first.
-    let is_first = inner.outline.params[META].end == 0;
+    let is_first = !inner.outline.params[META].is_there();
     if is_first && end - at <= LONGEST && inner.outline.repeated.is_none() {
         keep(checker, at, end, inner.outline.meta.map(|span| span.back(shift)));
     }
@@ -71,10 +70,10 @@ impl Known {
 }
 
 impl Span {
-    fn back(self, by: usize) -> Self {
-        match self.end {
-            0 => self,
-            _ => Self { start: self.start - by, end: self.end - by },
+    fn back(self, by: u32) -> Self {
+        match self.is_there() {
+            true => Self { start: self.start - by, end: self.end - by },
+            false => self,
         }
     }
 }

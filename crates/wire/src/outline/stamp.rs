@@ -51,16 +51,16 @@ impl Params<'_> {
     pub fn stamped(&self, out: &mut Vec<u8>, stamp: &Stamp<'_>) -> Result<(), Repeated> {
         self.once()?;
         let meta = self.outline.params[META];
-        let is_object = self.json.as_bytes().get(meta.start) == Some(&b'{');
+        let is_object = self.json.as_bytes().get(meta.range().start) == Some(&b'{');
         let is_plain = match stamp.about {
-            Some(_) => stamp.progress.is_some() || self.outline.meta[PROGRESS].end == 0,
+            Some(_) => stamp.progress.is_some() || !self.outline.meta[PROGRESS].is_there(),
             // Something has to go.
             None => {
                 let odd = [META, REQUEST_STATE, INPUT_RESPONSES];
-                odd.iter().all(|at| self.outline.params[*at].end == 0)
+                !odd.iter().any(|at| self.outline.params[*at].is_there())
             }
         };
-        if !self.json.is_object() || (meta.end != 0 && !is_object) || !is_plain {
+        if !self.json.is_object() || (meta.is_there() && !is_object) || !is_plain {
             return self.edited(out, stamp);
         }
         self.spliced(out, stamp);
@@ -77,7 +77,7 @@ impl Params<'_> {
         if let Some(about) = stamp.about {
             news[1] = Some((VERSION, meta::PROTOCOL_VERSION, New::Text(about.version)));
             news[2] = Some((CAPABILITIES, meta::CLIENT_CAPABILITIES, New::Raw(about.capabilities)));
-            if spans[INFO].end == 0 {
+            if !spans[INFO].is_there() {
                 news[3] = Some((INFO, meta::CLIENT_INFO, New::Raw(about.info)));
             }
         }
@@ -85,23 +85,23 @@ impl Params<'_> {
         // What is there is replaced in its place, in the order of the places.
         let mut there: [(Span, New<'_>); 4] = [(Span::default(), New::Number(0)); 4];
         let mut count = 0;
-        for (at, _, new) in news.iter().flatten().filter(|(at, ..)| spans[*at].end != 0) {
+        for (at, _, new) in news.iter().flatten().filter(|(at, ..)| spans[*at].is_there()) {
             there[count] = (spans[*at], *new);
             count += 1;
         }
         there[..count].sort_unstable_by_key(|(span, _)| span.start);
         let mut done = 0;
         for (span, new) in &there[..count] {
-            out.extend_from_slice(&bytes[done..span.start]);
+            out.extend_from_slice(&bytes[done..span.range().start]);
             new.write(out);
-            done = span.end;
+            done = span.range().end;
         }
         // What is not comes behind the last member.
-        let outer = if whole.end == 0 { bytes.len() } else { whole.end };
+        let outer = if whole.is_there() { whole.range().end } else { bytes.len() };
         let last = bytes[..outer - 1].trim_ascii_end().len();
         out.extend_from_slice(&bytes[done..last]);
-        let absent = news.iter().flatten().filter(|(at, ..)| spans[*at].end == 0);
-        if whole.end == 0 {
+        let absent = news.iter().flatten().filter(|(at, ..)| !spans[*at].is_there());
+        if !whole.is_there() {
             open(out, absent.clone().count());
         }
         for (_, key, new) in absent {
@@ -110,7 +110,7 @@ impl Params<'_> {
             out.push(b':');
             new.write(out);
         }
-        if whole.end == 0 && news.iter().any(Option::is_some) {
+        if !whole.is_there() && news.iter().any(Option::is_some) {
             out.push(b'}');
         }
         out.extend_from_slice(&bytes[last..]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use switchboard_model::{Decision, Outcome, ServerKey};
 use switchboard_testkit::clock::ManualClock;
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::JsonBuf;
 
 use super::*;
 use crate::port::{
@@ -229,7 +229,7 @@ impl Servers for Slow {
         &'a self,
         _: &'a ServerKey,
         _: &'a str,
-        _: Option<Json<'a>>,
+        _: Option<switchboard_wire::Params<'a>>,
         _: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
         match self.0.clone() {
@@ -249,7 +249,7 @@ fn however_it_ends() {
         let router = kit::router(ports);
         let (origin, method) = (CallOrigin::Mcp, "tools/call");
         let (view, who, params) = (&*scene.view, &scene.who, json(r#"{"name":"a__x"}"#));
-        let request = Request { view, who, origin, method, params, trace: None };
+        let request = Request { view, who, origin, method, params: params.into(), trace: None };
         let caller = Caller::default();
         let mut call = Box::pin(router.call(&request, &caller));
         let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));

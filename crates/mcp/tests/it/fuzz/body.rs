@@ -174,11 +174,11 @@ impl Servers for Answering {
         &'a self,
         _: &'a ServerKey,
         _: &'a str,
-        params: Option<Json<'a>>,
+        params: Option<switchboard_wire::Params<'a>>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
         Box::pin(async move {
-            let name = params.and_then(|params| params.get("name")?.string());
+            let name = params.and_then(|params| params.subject("name")?.string());
             if let (Some("ask"), Some(port)) = (name.as_deref(), &caller.port) {
                 return Ok(port.request(method::ELICIT, Some(Json::EMPTY.into())).await?);
             }

@@ -52,11 +52,11 @@ impl Servers for Scripted {
         &'a self,
         server: &'a ServerKey,
         method: &'a str,
-        params: Option<Json<'a>>,
+        params: Option<switchboard_wire::Params<'a>>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
         Box::pin(async move {
-            let params = params.unwrap_or(Json::EMPTY);
+            let params = params.map_or(Json::EMPTY, |params| params.json());
             self.begun.fetch_add(1, Ordering::SeqCst);
             let row = (server.name.to_string(), method.to_owned(), params.as_str().to_owned());
             self.seen.lock().unwrap().push(row);
