@@ -48,3 +48,4 @@ mod slow;
 mod sqlite;
 mod traces;
 mod up;
+mod written;
