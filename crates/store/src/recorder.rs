@@ -25,7 +25,8 @@ use crate::usage::CallRecord;
 /// How records are gathered.
 #[derive(Clone, Copy, Debug)]
 pub struct RecorderOptions {
-    /// A record waits at most so long: what a crash can lose.
+    /// A record waits at most so long for others to be written with; then for its write, and, if it came during one, for
+    /// that one before. That is what a crash can lose.
     pub interval: Duration,
     /// So many are written together, at most.
     pub batch: usize,

@@ -1,9 +1,10 @@
 //! A PostgreSQL of the test's own: from `SWITCHBOARD_TEST_POSTGRES`, else Debian's programs in a
-//! temporary directory, as an unprivileged user, on a socket. Gone when the value drops.
+//! temporary directory, as an unprivileged user, on a socket and on a free port of loopback. Gone when the value drops.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -30,6 +31,7 @@ struct Cluster {
     home: TempDir,
     bin: PathBuf,
     user: Option<(u32, u32)>,
+    port: u16,
     server: Option<Child>,
 }
 
@@ -57,6 +59,11 @@ const REFERENCES: &str = "SELECT format('SELECT %L, r.* FROM %s r LEFT JOIN %s t
 const PATIENCE: Duration = Duration::from_secs(60);
 const STEP: Duration = Duration::from_millis(20);
 
+/// Below those that systems give to whoever connects somewhere: one that is free stays so, as a rule.
+const PORTS: std::ops::Range<u16> = 15_000..32_000;
+/// So many ports are tried.
+const TRIES: u32 = 20;
+
 impl Postgres {
     /// Starts one, or takes the one that is given.
     pub fn start() -> Self {
@@ -68,14 +75,27 @@ impl Postgres {
         );
         let home =
             tempfile::Builder::new().prefix("swpg").tempdir().expect("a temporary directory");
-        let mut cluster = Cluster { user: unprivileged(), home, bin, server: None };
+        let mut cluster = Cluster { user: unprivileged(), home, bin, port: 0, server: None };
         cluster.initialise();
-        cluster.start();
+        let came = (0..TRIES).any(|_| {
+            cluster.port = free_port();
+            cluster.start()
+        });
+        assert!(came, "postgres did not start: {}", cluster.log());
         Self(Kind::Own(Box::new(cluster)))
     }
 
-    /// The URL of a new, empty database.
+    /// The URL of a new, empty database, by the socket of our own.
     pub fn database(&self) -> String {
+        self.made(Cluster::url)
+    }
+
+    /// The same by TCP.
+    pub fn database_by_tcp(&self) -> String {
+        self.made(Cluster::tcp_url)
+    }
+
+    fn made(&self, address: fn(&Cluster, &str) -> String) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("switchboard_{}_{next}", std::process::id());
@@ -86,19 +106,35 @@ impl Postgres {
         self.ask(&url, &format!("CREATE DATABASE {name}"));
         match &self.0 {
             Kind::Given(url) => with_database(url, &name),
-            Kind::Own(cluster) => cluster.url(&name),
+            Kind::Own(cluster) => address(cluster, &name),
+        }
+    }
+
+    /// The database of this URL as somebody would back it up.
+    pub fn dump(&self, url: &str) -> String {
+        run(self.program("pg_dump").arg(url))
+    }
+
+    /// Where our own has everything: its tables, its write-ahead log, and what it said.
+    pub fn home(&self) -> Option<&Path> {
+        match &self.0 {
+            Kind::Given(_) => None,
+            Kind::Own(cluster) => Some(cluster.home.path()),
         }
     }
 
     /// What a query answers in the database of this URL, behind its user's back: a row a line.
     pub fn ask(&self, url: &str, query: &str) -> String {
-        let psql = match &self.0 {
-            Kind::Given(_) => PathBuf::from("psql"),
-            Kind::Own(cluster) => cluster.bin.join("psql"),
-        };
-        let mut command = Command::new(psql);
+        let mut command = self.program("psql");
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", query, url]);
         run(&mut command).trim().to_owned()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        Command::new(match &self.0 {
+            Kind::Given(_) => PathBuf::from(name),
+            Kind::Own(cluster) => cluster.bin.join(name),
+        })
     }
 
     /// Finds what is broken in the database of this URL: every index against its table and its order, every
@@ -124,17 +160,23 @@ impl Postgres {
         }
     }
 
-    /// Starts it again, with what it had.
+    /// Starts it again, with what it had, where it was.
     pub fn start_again(&mut self) {
         if let Kind::Own(cluster) = &mut self.0 {
-            cluster.start();
+            let came = (0..TRIES).any(|_| cluster.start());
+            assert!(came, "postgres did not start again: {}", cluster.log());
         }
     }
 }
 
 impl Cluster {
     fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@localhost/{database}?host={}", self.home.path().display())
+        let (port, home) = (self.port, self.home.path().display());
+        format!("postgres://postgres@localhost:{port}/{database}?host={home}")
+    }
+
+    fn tcp_url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
     fn initialise(&self) {
@@ -148,28 +190,37 @@ impl Cluster {
         run(command.args(["--no-locale", "--pgdata"]).arg(self.data()));
     }
 
-    fn start(&mut self) {
+    /// Whether it came up: not if somebody else has the port.
+    fn start(&mut self) -> bool {
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data()).arg("-k").arg(self.home.path());
+        command.arg("-p").arg(self.port.to_string());
         // The machine does not fail under a test, so nothing need be forced to the disk.
-        for setting in
-            ["listen_addresses=", "fsync=off", "max_connections=200", "shared_buffers=16MB"]
-        {
+        let settings = ["fsync=off", "max_connections=200", "shared_buffers=16MB"];
+        for setting in settings.iter().chain(&["listen_addresses=127.0.0.1"]) {
             command.args(["-c", setting]);
         }
         let log = fs::File::create(self.home.path().join("log")).expect("a log");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        self.server = Some(command.spawn().expect("postgres starts"));
+        let mut server = command.spawn().expect("postgres starts");
+        let port = self.port.to_string();
         let ready = || {
             let mut command = Command::new(self.bin.join("pg_isready"));
-            command.arg("-q").arg("-h").arg(self.home.path()).status().is_ok_and(|s| s.success())
+            command.args(["-q", "-p", &port, "-h"]).arg(self.home.path());
+            command.status().is_ok_and(|status| status.success())
         };
-        let tries = PATIENCE.as_millis() / STEP.as_millis();
-        let came = (0..tries).any(|_| {
+        for _ in 0..PATIENCE.as_millis() / STEP.as_millis() {
             std::thread::sleep(STEP);
-            ready()
-        });
-        assert!(came, "postgres did not start: {}", self.log());
+            if ready() {
+                self.server = Some(server);
+                return true;
+            }
+            if server.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return false;
+            }
+        }
+        self.server = Some(server);
+        panic!("postgres did not start: {}", self.log());
     }
 
     fn stop(&mut self, signal: Signal) {
@@ -212,6 +263,13 @@ fn run(command: &mut Command) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{:?} failed: {said}", command.get_program());
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A port that nobody has at the moment.
+fn free_port() -> u16 {
+    let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let port = std::iter::repeat_with(|| fastrand::u16(PORTS)).take(1000).find(free);
+    port.expect("a free port")
 }
 
 /// The newest version's directory.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use switchboard_config::Loaded;
+use switchboard_model::Place;
 use switchboard_store::{Actor, Entry, Outage, Store};
 
 use super::kept::KeptFile;
@@ -98,11 +99,11 @@ impl Seen {
         let desired = &files.desired;
         let mut parts = BTreeMap::new();
         for (key, spec) in &desired.servers {
-            let file = files.origins.get(key).map(|origin| origin.place.source.path().to_owned());
+            let file = files.origins.get(key).map(|origin| whole(&origin.place));
             parts.insert(format!("server {key}"), Part::of(file, spec));
         }
         for (id, spec) in &desired.agents {
-            let file = files.agents.get(id).map(|place| place.source.path().to_owned());
+            let file = files.agents.get(id).map(whole);
             parts.insert(format!("agent {id}"), Part::of(file, spec));
         }
         parts.insert("hub".to_owned(), Part::of(None, &desired.hub));
@@ -110,6 +111,12 @@ impl Seen {
         parts.insert("rules".to_owned(), Part::of(None, &desired.policy));
         Self { version: env!("CARGO_PKG_VERSION").to_owned(), parts }
     }
+}
+
+/// Whatever the directory is in which the hub was started.
+fn whole(place: &Place) -> PathBuf {
+    let path = place.source.path();
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 impl Part {

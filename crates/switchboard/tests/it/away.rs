@@ -17,7 +17,8 @@ fn prove_calls_go_on_without_the_database() {
     if !server.is_own() {
         return;
     }
-    let store = format!("[hub]\nstore = {:?}\n{}", server.database(), entry("a", &Script::new()));
+    let store =
+        format!("[hub]\nstore = {:?}\n{}", server.database_by_tcp(), entry("a", &Script::new()));
     let context = Context::new().with("switchboard.toml", &store);
     let hub = Hub::start(&context);
     connected(&context, &["a"]);
@@ -55,7 +56,7 @@ fn what_changed_meanwhile_is_written_when_it_is_back() {
     if !server.is_own() {
         return;
     }
-    let url = server.database();
+    let url = server.database_by_tcp();
     let store = format!("[hub]\nstore = {url:?}\n");
     let (a, b) = (entry("a", &Script::new()), entry("b", &Script::new().tools(3)));
     let context = Context::new().with("switchboard.toml", &format!("{store}{a}"));

@@ -184,8 +184,7 @@ fn whoever_only_looks_makes_no_store() {
 fn what_a_file_hides_is_told_and_everything_is_counted() {
     const TOLD: &str = "server `twice` is declared in ";
     let (context, hub) = declared();
-    hub.until("<dt>Servers</dt><dd>5</dd>");
-    hub.until("<dt>Warnings</dt><dd>1</dd>");
+    crate::hub::declared(&context, 5, 1);
     let told = |said: Value| {
         let problems = said["problems"].as_array().unwrap().clone();
         let text = |problem: &Value| format!("{}{}", problem["text"], problem["message"]);
@@ -210,11 +209,10 @@ fn what_a_file_hides_is_told_and_everything_is_counted() {
 fn servers_of_the_store_alone_are_something() {
     let context = Context::new();
     let hub = Hub::start(&context);
-    hub.until("Nothing is declared yet");
+    crate::hub::declared(&context, 0, 0);
     let admin = person(&context, "admin");
     let entry = served(&Script::new());
     let new = json!({"name": "s", "scope": "global", "entry": entry, "approve": true});
     assert_eq!(hub.rest("POST", "/api/v1/servers", &admin, Some(&new)).status, 201);
-    hub.until("<dt>Servers</dt><dd>1</dd>");
-    assert!(!hub.get("/", &hub.address).contains("Nothing is declared yet"));
+    crate::hub::declared(&context, 1, 0);
 }

@@ -1,5 +1,5 @@
-//! A canary for every kind of secret that the hub is given; afterwards it is found nowhere: not in the
-//! database, its log, the state directory, what the hub wrote, nor in any answer.
+//! A canary for every kind of secret that the hub is given or gives; afterwards it is found nowhere: not in the
+//! database, its log, its backups, the state directory, what the hub wrote, nor in any answer. On both engines.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard_testkit::Postgres;
 use switchboard_testkit::script::{Script, Scripted};
 
 use crate::context::Context;
@@ -41,6 +42,13 @@ const PASSED: [&str; 8] = [
     "f3CaNaRy9zQ0x7Lk2Vb8Wm4T",
 ];
 
+/// Lets PostgreSQL keep every text as it is.
+const UNCOMPRESSED: &str = "DO $$ DECLARE c record; BEGIN FOR c IN \
+    SELECT table_name, column_name FROM information_schema.columns \
+    WHERE table_schema = 'public' AND data_type IN ('text', 'bytea') \
+    LOOP EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET STORAGE EXTERNAL', c.table_name, c.column_name); \
+    END LOOP; END $$";
+
 /// What has nothing secret in it, and is to be found.
 const HARMLESS: &str = "a harmless sparrow";
 
@@ -59,29 +67,42 @@ fn arguments() -> Value {
     })
 }
 
-/// Every file below a directory that holds a bird.
-fn found(directory: &Path, said: &mut Vec<String>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found(&path, said);
-        } else if let Ok(bytes) = std::fs::read(&path) {
-            said.extend(heard(&path.display().to_string(), &bytes));
+/// Every bird there is, those too that the hub itself made.
+struct Birds(Vec<String>);
+
+impl Birds {
+    fn new(made: &[&str]) -> Self {
+        Self(BIRDS.iter().chain(&PASSED).chain(made).map(|bird| bird.to_string()).collect())
+    }
+
+    /// Every file below a directory that holds a bird.
+    fn found(&self, directory: &Path, said: &mut Vec<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                self.found(&path, said);
+            } else if let Ok(bytes) = std::fs::read(&path) {
+                said.extend(self.heard(&path.display().to_string(), &bytes));
+            }
         }
+    }
+
+    fn heard(&self, place: &str, bytes: &[u8]) -> Vec<String> {
+        let sings = |bird: &&String| holds(bytes, bird);
+        self.0.iter().filter(sings).map(|bird| format!("{bird} in {place}")).collect()
     }
 }
 
-fn heard(place: &str, bytes: &[u8]) -> Vec<String> {
-    let sings = |bird: &&&str| bytes.windows(bird.len()).any(|window| window == bird.as_bytes());
-    BIRDS.iter().chain(&PASSED).filter(sings).map(|bird| format!("{bird} in {place}")).collect()
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// A hub that knows one secret of each kind from its file and its environment.
-fn scene() -> (Context, Value) {
+fn scene(store: &str) -> (Context, Value) {
     let (command, arguments) = Scripted::stdio(&Script::new());
     let command = command.to_str().unwrap();
     let text = format!(
-        "[hub]\naudit_arguments = \"values\"\n[servers.filed]\ncommand = {command:?}\nargs = {arguments:?}\n\
+        "[hub]\naudit_arguments = \"values\"\n{store}[servers.filed]\ncommand = {command:?}\nargs = {arguments:?}\n\
          env = {{ API_TOKEN = \"${{CANARY}}\", OTHER_TOKEN = {:?} }}\n\
          [servers.away]\nurl = \"http://127.0.0.1:9/mcp\"\nheaders = {{ authorization = \"Bearer ${{CANARY}}\" }}\n",
         BIRDS[1]
@@ -199,12 +220,16 @@ fn echo() -> String {
     format!("http://{address}/mcp")
 }
 
-#[test]
-fn no_secret_is_found_anywhere() {
-    let (context, kept) = scene();
-    let hub = Hub::start_logging(&context, &context.home().join("hub.log"));
-    let admin = person(&context, "admin");
-    let mut answers = sung(&hub, &admin, kept);
+/// A hub to which everything was done; what it said, and the birds.
+fn scenario(context: &Context, kept: Value, password: &str) -> (Hub, Birds, Vec<String>) {
+    let hub = Hub::start_logging(context, &context.home().join("hub.log"));
+    let admin = person(context, "admin");
+    let link = hub.greeting["sign_in"].as_str().unwrap().to_owned();
+    let secret = link.rsplit_once("link=").unwrap().1;
+    let birds = Birds::new(&[&admin, secret, password]);
+    let mut answers = hub.get(&format!("/sign-in?link={secret}"), &hub.address);
+    assert!(answers.starts_with("HTTP/1.1 303"), "{answers}");
+    answers.push_str(&sung(&hub, &admin, kept));
     wait("the call is in the log", || {
         let rows = context.json(&["audit", "--action", "mcp_tool_call"]);
         rows["items"].as_array().is_some_and(|rows| !rows.is_empty())
@@ -218,25 +243,61 @@ fn no_secret_is_found_anywhere() {
         answers.push_str(&ran.out);
         answers.push_str(&ran.err);
     }
-    let mut said = heard("an answer", answers.as_bytes());
+    let said = birds.heard("an answer", answers.as_bytes());
+    (hub, birds, said)
+}
+
+#[test]
+fn no_secret_is_found_anywhere() {
+    let (context, kept) = scene("");
+    let (hub, birds, mut said) = scenario(&context, kept, "canary-that-is-not-there");
     // While it runs, with the write-ahead log beside the database and a backup that somebody made.
     let database = context.home().join(".local/share/switchboard/switchboard.db");
     let backup = context.home().join("backup.db");
     sqlite::back_up(&database, &backup);
     assert!(sqlite::is_sound(&backup));
-    for text in ["linear", HARMLESS] {
-        let bytes = std::fs::read(&backup).unwrap();
-        assert!(bytes.windows(text.len()).any(|found| found == text.as_bytes()), "{text}");
-    }
-    found(&context.home(), &mut said);
+    let bytes = std::fs::read(&backup).unwrap();
+    assert!(["linear", HARMLESS].iter().all(|text| holds(&bytes, text)));
+    birds.found(&context.home(), &mut said);
     hub.stop();
-    found(&context.home(), &mut said);
+    birds.found(&context.home(), &mut said);
     assert!(said.is_empty(), "{said:#?}");
 
     // An edit of the file, which may hold what its owner wrote, leaves no copy of it.
     context.ok(&["add", "extra", "true"]);
     context.ok(&["remove", "extra"]);
-    found(&context.work(), &mut said);
+    birds.found(&context.work(), &mut said);
     let file = context.work().join("switchboard.toml");
     assert_eq!(said, [format!("{} in {}", BIRDS[1], file.display())]);
+}
+
+#[test]
+fn no_secret_is_found_anywhere_on_postgres() {
+    const PASSWORD: &str = "canary-in-the-url-of-the-store-4c1d";
+    let server = Postgres::start();
+    let url = server.database_by_tcp();
+    // A server of the test's own takes any password; one that was given has its own.
+    let (lock, password) = match server.is_own() {
+        true => (url.replacen("postgres@", &format!("postgres:{PASSWORD}@"), 1), PASSWORD),
+        false => (url.clone(), "canary-that-is-not-there"),
+    };
+    let (context, kept) = scene(&format!("store = {lock:?}\n"));
+    // What is compressed could not be found.
+    Hub::start(&context).stop();
+    server.ask(&url, UNCOMPRESSED);
+    let (hub, birds, mut said) = scenario(&context, kept, password);
+    let dump = server.dump(&url);
+    assert!(["linear", HARMLESS].iter().all(|text| holds(dump.as_bytes(), text)));
+    said.extend(birds.heard("the backup", dump.as_bytes()));
+    hub.stop();
+    birds.found(&context.home(), &mut said);
+    if let Some(home) = server.home() {
+        server.ask(&url, "CHECKPOINT");
+        let mut harmless = Vec::new();
+        Birds(vec![HARMLESS.to_owned()]).found(home, &mut harmless);
+        assert!(harmless.iter().any(|place| place.contains("pg_wal")), "{harmless:?}");
+        assert!(harmless.iter().any(|place| place.contains("base")), "{harmless:?}");
+        birds.found(home, &mut said);
+    }
+    assert!(said.is_empty(), "{said:#?}");
 }

@@ -56,12 +56,6 @@ impl Hub {
         answer
     }
 
-    /// Waits until the page says this.
-    pub(crate) fn until(&self, words: &str) {
-        let said = || self.get("/", &self.address).contains(words);
-        wait(&format!("the page says {words:?}"), said);
-    }
-
     /// Ends it in good order, and waits until it has ended.
     pub(crate) fn stop(mut self) {
         self.signal("-TERM");
@@ -107,6 +101,15 @@ pub(crate) fn status(context: &Context) -> Vec<Value> {
     let status = context.json(&["status"]);
     assert_eq!(status["running"], true, "{status}");
     status["servers"].as_array().unwrap().clone()
+}
+
+/// Waits until the hub has so many servers and so many problems.
+pub(crate) fn declared(context: &Context, servers: usize, problems: usize) {
+    wait(&format!("there are {servers} servers and {problems} problems"), || {
+        let status = context.json(&["status"]);
+        let count = |name: &str| status[name].as_array().unwrap().len();
+        (count("servers"), count("problems")) == (servers, problems)
+    });
 }
 
 /// Waits until every server is connected, and returns how they stand.

@@ -51,3 +51,4 @@ mod sqlite;
 mod traces;
 mod up;
 mod verbatim;
+mod written;

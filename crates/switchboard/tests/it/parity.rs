@@ -219,6 +219,6 @@ fn prove_one_state_whichever_door_on_sqlite() {
 #[test]
 fn prove_one_state_whichever_door_on_postgresql() {
     let server = Postgres::start();
-    let head = format!("[hub]\nstore = {:?}\n", server.database());
+    let head = format!("[hub]\nstore = {:?}\n", server.database_by_tcp());
     changes(&head, repetitions(200));
 }

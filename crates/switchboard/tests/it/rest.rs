@@ -22,12 +22,23 @@ pub(crate) struct Rest {
 impl Hub {
     /// One request to the API.
     pub(crate) fn rest(&self, method: &str, path: &str, token: &str, body: Option<&Value>) -> Rest {
+        self.rest_with(method, path, &format!("Authorization: Bearer {token}\r\n"), body)
+    }
+
+    /// One request to the API, with these headers.
+    pub(crate) fn rest_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: Option<&Value>,
+    ) -> Rest {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
-             Authorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+             {headers}Content-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{body}",
             self.address,
             body.len(),
@@ -237,6 +248,11 @@ fn how_much_of_the_log_is_kept_is_a_setting() {
     assert_eq!(kept(&["--days", "30"]), (json!(30), json!(10_000_000)));
     let hub = Hub::start(&context);
     assert_eq!(kept(&["--rows", "all"]), (json!(30), Value::Null));
+    let size = context.json(&["audit", "retention", "--megabytes", "500"]);
+    assert_eq!((&size["days"], &size["megabytes"]), (&json!(30), &json!(500)), "{size}");
+    let told = context.ok(&["audit", "retention"]).out;
+    assert_eq!(told, "Rows are kept for 30 days, and no more than what fits into 500 megabytes.\n");
+    context.ok(&["audit", "retention", "--megabytes", "all"]);
     let ran = context.run(&["audit", "retention", "--days", "0"]);
     assert!(ran.code != 0 && ran.err.contains("a number above 0, or `all`"), "{ran:?}");
     hub.stop();
@@ -244,7 +260,7 @@ fn how_much_of_the_log_is_kept_is_a_setting() {
     let acts = context.json(&["audit", "--action", "audit.retention"]);
     let origins: Vec<&Value> =
         acts["items"].as_array().unwrap().iter().map(|act| &act["origin"]).collect();
-    assert_eq!(origins, ["cli", "cli"], "{acts}");
+    assert_eq!(origins, ["cli"; 4], "{acts}");
 }
 
 #[test]
@@ -260,5 +276,17 @@ fn what_is_known_is_kept_for_the_next_start() {
     context.ok(&["enable", "a"]);
     assert_eq!(known()["mcps"], json!([{"name": "a", "type": "external"}]));
     assert_eq!(status(&context)[0]["state"], "connected", "applied before the answer");
+    // After every change, of whatever.
+    let before = known()["timestamp"].clone();
+    let text = format!("{}description = \"another\"\n", entry("a", &Script::new()));
+    context.write("switchboard.toml", &text);
+    wait("it is kept again", || known()["timestamp"] != before);
+    // What could not be written is, as soon as it can be.
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    context.ok(&["disable", "a"]);
+    std::fs::remove_dir(&file).unwrap();
+    wait("it is written after all", || file.exists());
+    assert_eq!(known()["mcps"], json!([]));
     drop(hub);
 }

@@ -1,25 +1,21 @@
-//! `up`: it comes up, follows the files, answers only to its own name, and stops when told.
+//! `up`: it comes up, follows the files, answers only to its own name, tells strangers nothing, lets its
+//! administrator in, and stops when told.
 
 use crate::context::Context;
-use crate::hub::Hub;
-
-fn servers(n: usize) -> String {
-    format!("<dt>Servers</dt><dd>{n}</dd>")
-}
+use crate::hub::{Hub, declared};
 
 #[test]
 fn it_comes_up_with_nothing_and_follows_the_file() {
     let context = Context::new();
     let hub = Hub::start(&context);
     assert!(hub.get("/healthz", &hub.address).ends_with("{\"status\":\"ok\"}"));
-    hub.until(&servers(0));
+    declared(&context, 0, 0);
     context.write("switchboard.toml", "[servers.a]\ncommand = \"x\"\n");
-    hub.until(&servers(1));
+    declared(&context, 1, 0);
     context.write("switchboard.toml", "[servers.a\n");
-    hub.until("<dt>Errors</dt><dd>1</dd>");
-    hub.until(&servers(1));
+    declared(&context, 1, 1);
     context.ok(&["add", "--file", "switchboard.json", "b", "cmd"]);
-    hub.until(&servers(2));
+    declared(&context, 2, 1);
 }
 
 #[test]
@@ -32,7 +28,7 @@ fn it_reads_again_on_sighup_and_stops_on_sigterm_and_sigint() {
             "[servers.a]\ncommand = \"x\"\n[servers.b]\ncommand = \"x\"\n",
         );
         hub.signal("-HUP");
-        hub.until(&servers(2));
+        declared(&context, 2, 0);
         hub.signal(stop);
         assert_eq!(hub.child.wait().unwrap().code(), Some(0), "{stop}");
     }
@@ -82,4 +78,52 @@ fn it_says_why_it_does_not_start() {
     let open = context.run(&["up", "--listen", "0.0.0.0:0"]);
     assert_eq!(open.code, 1);
     assert!(open.err.contains("beyond loopback the hub wants TLS"), "{}", open.err);
+}
+
+#[test]
+fn it_tells_strangers_nothing_of_what_it_has() {
+    let text = "[servers.wiki]\ncommand = \"x\"\n[servers.a\n";
+    let context =
+        Context::new().with("switchboard.json", r#"{"servers": {"wiki": {"command": "x"}}}"#);
+    let empty = Context::new();
+    let (some, none) = (Hub::start(&context), Hub::start(&empty));
+    declared(&context, 1, 0);
+    context.write("switchboard.toml", text);
+    declared(&context, 1, 1);
+    for path in ["/", "/healthz", "/readyz"] {
+        let body = |hub: &Hub| {
+            let answer = hub.get(path, &hub.address);
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            assert!(head.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+            body.to_owned()
+        };
+        assert_eq!(body(&some), body(&none), "{path} is the same whatever is declared");
+    }
+}
+
+#[test]
+fn its_link_signs_the_administrator_in_once() {
+    let context = Context::new();
+    let hub = Hub::start(&context);
+    let link = hub.greeting["sign_in"].as_str().unwrap();
+    let path = link.strip_prefix(&format!("http://{}", hub.address)).unwrap();
+    let opened = hub.get(path, &hub.address);
+    assert!(opened.starts_with("HTTP/1.1 303"), "{opened}");
+    let header = |name: &str| {
+        let mut lines = opened.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).unwrap()
+    };
+    assert_eq!(header("location"), "/");
+    let cookie = header("set-cookie");
+    for word in ["__Host-", "Secure", "HttpOnly", "SameSite=", "Path=/"] {
+        assert!(cookie.contains(word), "{cookie}");
+    }
+    let cookie = cookie.split(';').next().unwrap();
+    let me = hub.rest_with("GET", "/api/v1/me", &format!("Cookie: {cookie}\r\n"), None);
+    assert_eq!((me.status, &me.body["user"]["id"]), (200, &"admin".into()), "{}", me.text);
+    assert_eq!(hub.rest_with("GET", "/api/v1/me", "", None).status, 401);
+    // It is used up, and said so.
+    let again = hub.get(path, &hub.address);
+    assert!(again.starts_with("HTTP/1.1 401") && again.contains("used up"), "{again}");
+    assert!(!again.to_lowercase().contains("set-cookie"), "{again}");
 }

@@ -29,11 +29,22 @@ impl Door {
         path: &str,
         body: Option<&Value>,
     ) -> Option<(u16, Value)> {
+        self.ask_with(method, path, "", body)
+    }
+
+    /// The same, with more headers.
+    pub(super) fn ask_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        body: Option<&Value>,
+    ) -> Option<(u16, Value)> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut stream = TcpStream::connect(&self.address).ok()?;
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
-             Authorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             {headers}Authorization: Bearer {}\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n",
             self.address,
             self.token,
