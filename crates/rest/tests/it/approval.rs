@@ -149,17 +149,16 @@ async fn an_edit_takes_the_approval_away(engine: Engine<'_>) {
 async fn what_decides_which_code_runs_is_a_part_of_the_command_line(engine: Engine<'_>) {
     let world = World::start(engine).await;
     let (ada, bob) = (world.ada(), world.bob());
+    let entry = marking(&world.scratch.path().join("mark"));
     let with = |env: Value, auth: Value| {
-        let mut entry = marking(&world.scratch.path().join("mark"));
-        entry["env"] = env;
-        if !auth.is_null() {
-            entry["auth"] = auth;
-        }
-        json!({"entry": entry})
+        let mut new = json!({"entry": entry});
+        (new["entry"]["env"], new["entry"]["auth"]) = (env, auth);
+        new
     };
+    let none = || json!("none");
     let key = |variable: &str| json!({"type": "api_key", "variable": variable, "key": "v"});
     let plain = json!({"K": "one"});
-    let new = json!({"name": "cmd", "entry": with(plain.clone(), Value::Null)["entry"]});
+    let new = json!({"name": "cmd", "entry": with(plain.clone(), none())["entry"]});
     let made = bob.post("/api/v1/servers", new).await.expect(201);
     let path = format!("/api/v1/servers/{}", made["id"].as_str().unwrap());
     let approve = async || {
@@ -177,7 +176,7 @@ async fn what_decides_which_code_runs_is_a_part_of_the_command_line(engine: Engi
     let path_is = |value: &str| json!({"K": "one", "PATH": value});
     let (one, two) = ("/usr/bin:/bin", "/tmp/evil:/usr/bin:/bin");
     for (what, edit, env) in [
-        ("another key's value", with(json!({"K": "two"}), Value::Null), None),
+        ("another key's value", with(json!({"K": "two"}), none()), None),
         (
             "a variable for its key",
             with(plain.clone(), key("KEY")),
@@ -190,14 +189,10 @@ async fn what_decides_which_code_runs_is_a_part_of_the_command_line(engine: Engi
         ),
         (
             "where programs are",
-            with(path_is(one), Value::Null),
+            with(path_is(one), none()),
             Some(json!([sealed("K"), clear("PATH", one)])),
         ),
-        (
-            "elsewhere",
-            with(path_is(two), Value::Null),
-            Some(json!([sealed("K"), clear("PATH", two)])),
-        ),
+        ("elsewhere", with(path_is(two), none()), Some(json!([sealed("K"), clear("PATH", two)]))),
     ] {
         let edited = bob.put(&path, edit).await.expect(200);
         let state = if env.is_some() { "needs_approval" } else { "connected" };
