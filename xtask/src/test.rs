@@ -88,7 +88,7 @@ impl Step {
             }
             Self::Nextest => "the tests",
             Self::Conformance => "the official conformance suite",
-            Self::Doctests => "the examples in the documentation",
+            Self::Doctests => "the examples in the documentation, and the library's own pages",
         }
     }
 
@@ -146,7 +146,14 @@ impl Step {
                 ran
             }
             Self::Conformance => conformance::run(),
-            Self::Doctests => execute(cargo(&["test", "--doc", "--workspace", "--locked"])?),
+            Self::Doctests => {
+                execute(cargo(&["test", "--doc", "--workspace", "--locked"])?)?;
+                // What others embed is read by them: no link in it may lead nowhere.
+                let mut doc =
+                    cargo(&["doc", "--no-deps", "--locked", "-p", "switchboard", "--lib"])?;
+                doc.env("RUSTDOCFLAGS", "-D warnings");
+                execute(doc)
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use offline::Offline;
 pub(crate) use paper::OnPaper;
 pub use required::Missing;
 
-pub(crate) use pipe::{Hello, Welcome, principal};
+pub(crate) use pipe::{Hello, Welcome, dismissed, principal};
 
 use std::io;
 use std::net::SocketAddr;

@@ -88,10 +88,6 @@ pub struct ErrorObject<'a> {
 }
 
 /// What one HTTP body or one line can hold.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly always it is one, which is read where it is made"
-)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming<'a> {
     /// One message.

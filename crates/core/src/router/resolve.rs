@@ -14,10 +14,6 @@ use crate::registry::{Home, Part};
 use crate::results;
 
 /// Where a request leads.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly always to a server, and it stays where it is made"
-)]
 pub(super) enum Way<'r> {
     /// To a server.
     Server(Target<'r>),

@@ -80,22 +80,45 @@ async fn one(hub: &Hub, stream: UnixStream) -> io::Result<()> {
     let mut answer = serde_json::to_vec(&Welcome { error })?;
     answer.push(b'\n');
     write.write_all(&answer).await?;
-    match who {
-        Ok(principal) => stdio::serve(hub.endpoint(), Arc::new(principal), read, write).await,
-        Err(_) => Ok(()),
+    let Ok(principal) = who else { return Ok(()) };
+    let principal = Arc::new(principal);
+    tokio::select! {
+        served = stdio::serve(hub.endpoint(), principal.clone(), read, write) => served,
+        () = dismissed(hub, &principal) => Ok(()),
+    }
+}
+
+/// Ready when the agent behind a pipe is nobody any more: disabled, or gone. As by a token that was
+/// withdrawn, its session ends then, with its calls under way.
+pub(crate) async fn dismissed(hub: &Hub, principal: &Principal) {
+    let Some(agent) = &principal.who.agent else { return std::future::pending().await };
+    let mut changes = hub.registry().changes();
+    while is_known(hub, agent) {
+        if changes.changed().await.is_err() {
+            return std::future::pending().await;
+        }
     }
 }
 
 /// The agent of this name, if there is one.
 pub(crate) fn principal(hub: &Hub, agent: &str) -> Result<Principal, String> {
     let id = AgentId::parse(agent).map_err(|error| format!("`{agent}` is no agent: {error}"))?;
-    if hub.registry().load().agent(&id, &switchboard_core::Surface::mcp()).is_none() {
-        return Err(format!(
-            "there is no agent `{agent}`; declare it in a file, or make it with \
-             `switchboard agent add {agent}`"
-        ));
+    if !is_known(hub, &id) {
+        return Err(match hub.desired().agents.contains_key(&id) {
+            true => format!("the agent `{agent}` is disabled"),
+            false => format!(
+                "there is no agent `{agent}`; declare it in a file, or make it with \
+                 `switchboard agent add {agent}`"
+            ),
+        });
     }
     let owner = hub.store().and_then(|store| store.access().agent(&id));
     let user = owner.map(|agent| agent.owner.clone());
     Ok(Principal { who: Who::agent(id, user), role: Role::Member, token: None })
+}
+
+/// Whether there is such an agent, and it is not disabled.
+fn is_known(hub: &Hub, agent: &AgentId) -> bool {
+    let disabled = hub.desired().agents.get(agent).is_some_and(|spec| !spec.enabled);
+    !disabled && hub.registry().load().agent(agent, &switchboard_core::Surface::mcp()).is_some()
 }

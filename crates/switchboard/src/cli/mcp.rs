@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::join::Place;
 use super::out::Out;
-use crate::app::{App, Options, Surfaces, principal};
+use crate::app::{App, Options, Surfaces, dismissed, principal};
 use crate::hub::local_agent;
 use crate::lifecycle::{Asked, Signals};
 use crate::state_dir::StateDir;
@@ -75,11 +75,16 @@ impl Mcp {
         });
         let app = signals.heed(start, &stop).await?;
         let principal = principal(app.hub(), &agent).map_err(|error| anyhow::anyhow!(error))?;
+        let principal = Arc::new(principal);
         app.hub().settle_unknown(FIRST).await;
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let endpoint = app.hub().endpoint().clone();
         let served = tokio::select! {
-            served = stdio::serve(&endpoint, Arc::new(principal), input, output) => served,
+            served = stdio::serve(&endpoint, principal.clone(), input, output) => served,
+            () = dismissed(app.hub(), &principal) => {
+                app.stop().await;
+                anyhow::bail!("the agent `{agent}` was disabled or removed");
+            }
             () = stopped(&mut signals) => Ok(()),
         };
         app.stop().await;

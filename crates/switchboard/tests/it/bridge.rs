@@ -233,3 +233,23 @@ fn a_task_of_the_session_era_is_told_of_to_the_session_that_began_it() {
         assert_eq!(stream.soon("notifications/tasks/status"), None);
     }
 }
+
+/// Whoever listens is promised what the server has agreed to tell, and nothing else.
+#[test]
+fn a_subscription_is_promised_when_the_server_has_agreed() {
+    let scene = scene(|script| script.tells(&["toolsListChanged"]));
+    let (client, session) = (scene.client(0, json!({})), scene.session(0, json!({})));
+    for (servers, agrees) in [(["tp", "th"], false), (["sp", "sh"], true)] {
+        for server in servers {
+            let uri = format!("mcp://{server}/scripted://static/text");
+            let told = client.listen(&uri).next();
+            assert_eq!(told["method"], "notifications/subscriptions/acknowledged", "{told}");
+            let honoured = &told["params"]["notifications"];
+            assert_eq!(honoured["toolsListChanged"], true, "{server}");
+            let promised = if agrees { json!([uri]) } else { Value::Null };
+            assert_eq!(honoured["resourceSubscriptions"], promised, "{server}");
+            let answer = session.ask("resources/subscribe", json!({"uri": uri}));
+            assert_eq!(answer["result"].is_object(), agrees, "{server}: {answer}");
+        }
+    }
+}

@@ -170,10 +170,9 @@ impl Client {
     fn request(&self, method: &str, mut params: Value) -> (String, String) {
         let mut more = String::new();
         if let Manner::Stateless = self.manner {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": self.able,
-            });
+            let about = &mut params["_meta"];
+            about["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+            about["io.modelcontextprotocol/clientCapabilities"] = self.able.clone();
             more = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
             if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
                 more.push_str(&format!("Mcp-Name: {name}\r\n"));

@@ -41,6 +41,7 @@ mod recovery;
 mod rejoin;
 mod reload;
 mod rest;
+mod revisions;
 mod revoked;
 mod rotate;
 mod schema;

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_model::{Clock, SystemClock};
+use switchboard_testkit::script::Script;
 
 use crate::agents::{INITIALIZE, declared};
 use crate::context::Context;
-use crate::hub::{Hub, connected};
+use crate::hub::{Hub, connected, entry, wait};
 
 /// An agent on a pipe.
 struct Agent {
@@ -134,4 +135,43 @@ fn an_agent_that_leaves_while_the_hub_is_away_is_let_go() {
     let (code, said) = agent.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(SystemClock.monotonic() - began < Duration::from_secs(30), "not after a minute");
+}
+
+/// An agent that is disabled or taken out is nobody: also on a pipe, which has no token, whichever era it speaks.
+#[test]
+fn an_agent_that_is_nobody_any_more_is_ended() {
+    const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let about = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    for (hello, about) in [(INITIALIZE, json!({})), (DISCOVER, about)] {
+        for taken in ["enabled = false\nservers", "servers"] {
+            let context = Context::new();
+            let record = context.work().join("record");
+            let text = |agent: &str| entry("a", &Script::new().record(&record)) + agent;
+            context.write("switchboard.toml", &text("[agents.cto]\nservers = [\"a\"]\n"));
+            let hub = Hub::start(&context);
+            connected(&context, &["a"]);
+            let mut agent = Agent::start(&context, &["--away", "2s"]);
+            agent.say(hello);
+            assert!(agent.answer(1)["result"].is_object());
+            let params = json!({"name": "a__sleep", "arguments": {"ms": 600_000}, "_meta": about});
+            let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+            agent.say(&call.to_string());
+            let told = |what: &str| {
+                let text = std::fs::read_to_string(&record).unwrap_or_default();
+                text.contains(what)
+            };
+            wait("the call is under way", || told("600000"));
+            assert!(!told("notifications/cancelled"));
+            let name = if taken == "servers" { "dev" } else { "cto" };
+            context
+                .write("switchboard.toml", &text(&format!("[agents.{name}]\n{taken} = [\"a\"]\n")));
+            wait("the server is told", || told("notifications/cancelled"));
+            let input = agent.input.take();
+            let (code, said) = agent.end();
+            drop(input);
+            assert_eq!(code, Some(1), "{said}");
+            assert!(said.contains("does not take this agent any more"), "{said}");
+            drop(hub);
+        }
+    }
 }

@@ -42,21 +42,25 @@ pub(super) async fn serve(stream: UnixStream, place: &Place, out: &Out) -> Resul
         if relay(&mut hub, &mut pipe, &memory).await? == Gone::Agent {
             return Ok(ExitCode::SUCCESS);
         }
-        out.note("The hub stopped; its calls under way have failed. Waiting for it to come back.");
+        out.note("The hub is gone; its calls under way have failed. Waiting for it to come back.");
         let told = lock(&memory).lost();
         say(&mut pipe.output, &told).await.context("the agent's pipe broke")?;
+        let mut refused = None;
         let found = tokio::select! {
-            found = timeout(*away, find(socket, agent)) => found,
+            found = timeout(*away, find(socket, agent, &mut refused)) => found,
             () = pipe.closed() => return Ok(ExitCode::SUCCESS),
         };
         let Ok(found) = found else {
+            if let Some(error) = refused {
+                bail!("the hub does not take this agent any more: {error}");
+            }
             bail!(
                 "the hub stopped and did not come back within {} s; start it with `switchboard \
                  up`, and this agent again",
                 away.as_secs()
             );
         };
-        hub = found?;
+        hub = found;
         timeout(ANSWER, resume(&mut hub, &mut pipe, &memory))
             .await
             .context("the hub that came back does not answer")??;
@@ -123,15 +127,16 @@ impl Pipe {
     }
 }
 
-/// Waits for a hub that takes this agent.
-async fn find(socket: &Path, agent: &str) -> Result<Link> {
+/// Waits for a hub that takes this agent; what the last one said that did not.
+async fn find(socket: &Path, agent: &str, refused: &mut Option<String>) -> Link {
     loop {
-        if let Ok(stream) = UnixStream::connect(socket).await {
-            match Link::enter(stream, agent).await {
-                Ok(link) => return Ok(link),
-                // One that stops again, or has not read its files yet.
-                Err(error) => tracing::debug!(%error, "not yet"),
-            }
+        match UnixStream::connect(socket).await {
+            Ok(stream) => match Link::enter(stream, agent).await {
+                Ok(link) => return link,
+                // One that stops again, or has not read its files yet, or where the agent is disabled.
+                Err(error) => *refused = Some(error.to_string()),
+            },
+            Err(_) => *refused = None,
         }
         sleep(PAUSE).await;
     }
