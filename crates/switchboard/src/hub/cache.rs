@@ -49,9 +49,9 @@ struct Catalogs {
 impl Keeper for Catalogs {
     async fn one(&mut self, event: &Event) -> Result<()> {
         match &event.kind {
-            EventKind::CatalogChanged { .. } => self.put(&event.server).await,
+            EventKind::CatalogChanged { .. } => self.renew(&event.server).await,
             EventKind::StateChanged { to, .. } if to.is_connected() => {
-                self.put(&event.server).await
+                self.renew(&event.server).await
             }
             EventKind::StateChanged { .. } => match self.upstreams.status_of(&event.server) {
                 Some(status) => self.doubt(&status).await,
@@ -86,6 +86,15 @@ impl Catalogs {
         }
         self.specs.insert(status.key.clone(), status.spec.clone());
         Ok(())
+    }
+
+    /// Keeps what a server offers, and how it is declared with that: in another way, it is doubted.
+    async fn renew(&mut self, key: &ServerKey) -> Result<()> {
+        let status = self.upstreams.status_of(key);
+        if let Some(status) = status.filter(|status| status.state.is_connected()) {
+            self.doubt(&status).await?;
+        }
+        self.put(key).await
     }
 
     async fn put(&self, key: &ServerKey) -> Result<()> {

@@ -56,7 +56,7 @@ fn what_changed_meanwhile_is_written_when_it_is_back() {
     if !server.is_own() {
         return;
     }
-    let url = server.database();
+    let url = server.database_by_tcp();
     let store = format!("[hub]\nstore = {url:?}\n");
     let (a, b) = (entry("a", &Script::new()), entry("b", &Script::new().tools(3)));
     let context = Context::new().with("switchboard.toml", &format!("{store}{a}"));
