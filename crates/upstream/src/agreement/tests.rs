@@ -1,3 +1,5 @@
+//! What is asked, what is agreed to, and what is left to be looked at.
+
 use super::*;
 use switchboard_wire::Limits;
 
