@@ -96,6 +96,9 @@ pub struct Limits {
     pub sessions_each: usize,
     /// After how much idleness what is held of a session is let go.
     pub session_idle: Duration,
+    /// The same for a session of which nothing is held that its id does not say: most are left behind by
+    /// clients that are gone and did not end them.
+    pub session_light: Duration,
     /// How long a session id is good.
     pub session_life: Duration,
     /// Calls of one session under way at once.
@@ -142,6 +145,7 @@ impl Default for Limits {
             sessions: 100_000,
             sessions_each: 20_000,
             session_idle: Duration::from_secs(60 * 60),
+            session_light: Duration::from_secs(5 * 60),
             session_life: Duration::from_secs(7 * 24 * 60 * 60),
             calls: 1_024,
             replay: 256 * 1024,

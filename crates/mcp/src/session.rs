@@ -190,6 +190,11 @@ impl Session {
         !state.calls.is_empty() || state.streams.is_open()
     }
 
+    /// Whether its id says all that is held of it.
+    fn is_light(&self) -> bool {
+        self.level().is_none() && self.streams(|streams| streams.is_empty())
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

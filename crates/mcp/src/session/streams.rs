@@ -57,6 +57,11 @@ impl Streams {
         self.account = Some(account);
     }
 
+    /// Whether there is none that somebody could come back to.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.own.is_none() && self.calls.is_empty() && self.finished.is_empty()
+    }
+
     /// The stream of what belongs to no call; its number is 0. One that was ended begins anew.
     pub(crate) fn own(&mut self, room: usize) -> Arc<Outbox> {
         self.own.take_if(|own| own.is_ended());

@@ -186,10 +186,13 @@ impl Sessions {
 
     /// Ends what is too old, and lets go of what was idle for long.
     pub(crate) fn sweep(&self) {
-        let limit = millis(self.limits.session_idle);
+        let (limit, light) = (millis(self.limits.session_idle), millis(self.limits.session_light));
         let now = self.now();
         let idle = |session: &Arc<Session>| {
-            now.saturating_sub(session.used.load(Ordering::Relaxed)) > limit && !session.is_busy()
+            let idle = now.saturating_sub(session.used.load(Ordering::Relaxed));
+            // Who watches resources for it knows it without keeping it.
+            let is_light = || Arc::weak_count(session) == 0 && session.is_light();
+            (idle > limit || idle > light && is_light()) && !session.is_busy()
         };
         for session in self.all() {
             session.streams(Streams::age);

@@ -50,16 +50,29 @@ async fn calls_that_nobody_comes_back_to() {
 #[tokio::test]
 async fn sessions_that_nobody_uses() {
     let (hub, clock) = hub().await;
-    let idle = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
-    let listens = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let limits = switchboard_mcp::Limits::default();
+    let session = async || hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let (idle, chose, watches, listens) =
+        (session().await, session().await, session().await, session().await);
+    let level =
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#;
+    assert_eq!(chose.post(level).await.status, 200);
+    let uri = json!({"uri": "mcp://beta/test://beta"});
+    let watched = watches.post(&request(1, "resources/subscribe", uri)).await.json().await;
+    assert!(watched["error"].is_null(), "{watched}");
     let mut stream = listens.get().await;
     assert_eq!(stream.status, 200);
-    clock.advance(switchboard_mcp::Limits::default().session_idle);
-    hub.endpoint.sweep();
-    assert_eq!(hub.endpoint.sessions(), 2, "not yet");
-    clock.advance(Duration::from_secs(1));
-    hub.endpoint.sweep();
-    assert_eq!(hub.endpoint.sessions(), 1, "the one that listens stays");
+    let second = Duration::from_secs(1);
+    for (rest, stay, why) in [
+        (limits.session_light, 4, "not yet"),
+        (second, 3, "of this one nothing was held"),
+        (limits.session_idle - limits.session_light - second, 3, "not yet"),
+        (second, 1, "the one that listens stays"),
+    ] {
+        clock.advance(rest);
+        hub.endpoint.sweep();
+        assert_eq!(hub.endpoint.sessions(), stay, "{why}");
+    }
     assert_eq!(idle.post(PING).await.status, 200, "it comes back by its id");
     assert_eq!(hub.endpoint.sessions(), 2);
     // Too old, whoever listens.
