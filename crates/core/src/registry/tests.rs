@@ -86,6 +86,24 @@ fn bare() {
     assert!(now.everything(&Surface::mcp()).tool("switchboard__extra").is_some());
 }
 
+/// Whoever remembers a bare name would call another server unawares.
+#[test]
+fn a_bare_name_does_not_pass_on() {
+    let registry = registry(&[(&key("a"), everything("a", &["t"]))]);
+    let whose = |name: &str| {
+        let view = registry.load().everything(&Surface::Short(46));
+        view.tool_at(name).map(|(part, _)| part.key.clone())
+    };
+    assert_eq!(whose("t"), Some(key("a")));
+    registry.withdraw(&key("a"));
+    assert_eq!(whose("t"), None);
+    registry.publish(&key("a"), Arc::new(everything("a", &["t"])));
+    assert_eq!(whose("t"), Some(key("a")), "its own comes back");
+    registry.withdraw(&key("a"));
+    registry.publish(&key("b"), Arc::new(everything("b", &["t", "u"])));
+    assert_eq!((whose("t"), whose("u")), (None, Some(key("b"))), "it was another's");
+}
+
 #[test]
 fn resources() {
     let (a, b) = (key("a"), key("b"));
