@@ -4,7 +4,7 @@
 
 mod doors;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -35,8 +35,6 @@ struct Declared {
     store: BTreeMap<&'static str, Server>,
     /// Somebody's own, in the store.
     own: BTreeMap<(&'static str, &'static str), Server>,
-    /// What somebody's second agent names.
-    named: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
 impl Declared {
@@ -62,12 +60,10 @@ impl Declared {
     }
 }
 
-/// Who makes changes, and by which agents it is looked at: one that may use what agents may by default, and one
-/// whose servers are named.
+/// Who makes changes, and by which agent it is looked at.
 struct Person {
     token: String,
     agent: String,
-    second: String,
 }
 
 struct World {
@@ -94,10 +90,7 @@ impl World {
             hub: Some(hub),
             people,
             head: head.to_owned(),
-            declared: Declared {
-                named: PEOPLE.map(|who| (who, BTreeSet::new())).into(),
-                ..Declared::default()
-            },
+            declared: Declared::default(),
             random,
             made: 0,
             base: 0,
@@ -118,11 +111,10 @@ impl World {
 
     /// One random change through a random door.
     fn step(&mut self) -> String {
-        match self.random.u8(0..11) {
+        match self.random.u8(0..10) {
             0 => self.by_file(),
             1..=3 => self.by_command(),
             4 => self.while_down(),
-            5 => self.by_naming(),
             _ => self.by_api(),
         }
     }
@@ -165,20 +157,15 @@ impl World {
         for (who, person) in &self.people {
             let wanted = self.declared.seen_by(who, self.base);
             wait(&format!("the agent of {who} sees {wanted:?} after {after}"), || {
-                self.seen_by(&person.agent) == wanted
-            });
-            let (named, mut wanted) = (&self.declared.named[who], wanted);
-            wanted.retain(|name, _| named.contains(name.as_str()));
-            wait(&format!("the second agent of {who} sees {wanted:?} after {after}"), || {
-                self.seen_by(&person.second) == wanted
+                self.seen_by(person) == wanted
             });
         }
     }
 
     /// How many tools of which server an agent is told of.
-    fn seen_by(&self, agent: &str) -> BTreeMap<String, usize> {
+    fn seen_by(&self, person: &Person) -> BTreeMap<String, usize> {
         let mut seen = BTreeMap::new();
-        for tool in self.hub.as_ref().unwrap().tools("/mcp", agent) {
+        for tool in self.hub.as_ref().unwrap().tools("/mcp", &person.agent) {
             // The hub's own, which nobody declares, have no server before their names.
             if let Some((server, _)) = tool.split_once("__") {
                 *seen.entry(server.to_owned()).or_default() += 1;
@@ -188,18 +175,16 @@ impl World {
     }
 }
 
-/// Somebody with two agents.
+/// Somebody with an agent, which may use what agents may by default.
 fn of(context: &Context, hub: &Hub, who: &str) -> Person {
     let token = person(context, who);
-    let [agent, second] = [("of", Value::Null), ("second-of", json!([]))].map(|(word, servers)| {
-        let new = json!({"id": format!("{word}-{who}"), "servers": servers});
-        let made = hub.rest("POST", "/api/v1/agents", &token, Some(&new));
-        assert_eq!(made.status, 201, "{}", made.body);
-        let path = format!("/api/v1/agents/{word}-{who}/tokens");
-        let made = hub.rest("POST", &path, &token, Some(&json!({"name": "test"})));
-        made.body["secret"].as_str().unwrap().to_owned()
-    });
-    Person { token, agent, second }
+    let id = format!("of-{who}");
+    let made = hub.rest("POST", "/api/v1/agents", &token, Some(&json!({"id": id})));
+    assert_eq!(made.status, 201, "{}", made.body);
+    let path = format!("/api/v1/agents/{id}/tokens");
+    let made = hub.rest("POST", &path, &token, Some(&json!({"name": "test"})));
+    let agent = made.body["secret"].as_str().unwrap().to_owned();
+    Person { token, agent }
 }
 
 fn changes(head: &str, steps: u32) {

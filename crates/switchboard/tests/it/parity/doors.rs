@@ -1,7 +1,5 @@
 //! The doors: each makes one random change through one of them, and notes what is declared from then on.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
@@ -101,18 +99,6 @@ impl World {
         }
     }
 
-    /// Somebody names other servers for their second agent, whether there are any of those names or not.
-    pub(super) fn by_naming(&mut self) -> String {
-        let who = self.person();
-        let names = NAMES.into_iter().filter(|_| self.random.bool()).collect::<BTreeSet<_>>();
-        let path = format!("/api/v1/agents/second-of-{who}");
-        let (status, said) = self.rest(who, "PUT", &path, Some(&json!({"servers": names})));
-        assert_eq!(status, 200, "{who}: {names:?}: {said}");
-        let text = format!("{who} names {names:?}");
-        self.declared.named.insert(who, names);
-        text
-    }
-
     /// Runs a command that must succeed, with a server's command line behind it.
     fn command(&self, words: &[&str], server: Option<Server>) {
         let line = server.map(|server| Scripted::stdio(&Script::new().tools(server.tools)));
@@ -197,15 +183,7 @@ impl World {
         let Self { declared, .. } = self;
         match (of, server) {
             (Of::Everybody, Some(server)) => drop(declared.store.insert(name, server)),
-            (Of::Everybody, None) => {
-                declared.store.remove(name);
-                // No agent names it any more, unless its owner means one of their own by it.
-                for (who, named) in &mut declared.named {
-                    if !declared.own.contains_key(&(*who, name)) {
-                        named.remove(name);
-                    }
-                }
-            }
+            (Of::Everybody, None) => drop(declared.store.remove(name)),
             (Of::One(who), Some(server)) => drop(declared.own.insert((who, name), server)),
             (Of::One(who), None) => drop(declared.own.remove(&(who, name))),
         }
