@@ -54,7 +54,9 @@ pub use leases::{Lease, Leases};
 pub use outage::Outage;
 pub use recorder::{CLASSES, Counters, Durations, Recorder, RecorderOptions, ServerCalls};
 pub use rules::{Rules, StoredRule};
-pub use servers::{Approve, CommandApproval, Power, ServerRow, ServerStats, Servers, command_hash};
+pub use servers::{
+    Approve, CommandApproval, InFiles, Power, ServerRow, ServerStats, Servers, command_hash,
+};
 pub use settings::{Kept, Settings};
 pub use sign_in::{NewSession, PageSession, SignIn};
 pub use snapshots::{Snapshot, SnapshotEntry, Snapshots};

@@ -22,6 +22,7 @@ use crate::key::{columns, from_columns, write_key};
 use crate::store::Store;
 use crate::topics::Topic;
 use crate::{random, sealed};
+pub use removal::InFiles;
 pub(crate) use removal::forget;
 use spec::Parts;
 pub use spec::command_hash;

@@ -9,6 +9,7 @@ use crate::kit::{Engine, World, user};
 suite! {
     the_files_word_counts_for_its_agents,
     nobody_takes_over_an_agent_that_a_file_declares,
+    what_ones_own_was_called_may_still_be_a_files,
 }
 
 pub(crate) const FILE: &str = "[servers.filed]\nurl = \"http://127.0.0.1:9/mcp\"\nenabled = false\n\
@@ -89,5 +90,24 @@ async fn nobody_takes_over_an_agent_that_a_file_declares(engine: Engine<'_>) {
         "{text}"
     );
     assert_eq!(ada.get("/api/v1/agents/clerk").await.expect(200)["problem"], Value::Null);
+    world.stop().await;
+}
+
+async fn what_ones_own_was_called_may_still_be_a_files(engine: Engine<'_>) {
+    let world = World::with(engine, |_| vec![FILE.to_owned()]).await;
+    let bob = world.bob();
+    let new = json!({"id": "his", "servers": ["filed", "mine"]});
+    bob.post("/api/v1/agents", new).await.expect(201);
+    for name in ["filed", "mine"] {
+        let entry = json!({"url": "http://127.0.0.1:9/mcp", "enabled": false});
+        let new = json!({"name": name, "entry": entry});
+        bob.post("/api/v1/servers", new).await.expect(201);
+    }
+    for name in ["filed", "mine"] {
+        let gone = bob.delete(&format!("/api/v1/servers/user:bob:{name}")).await;
+        assert_eq!(gone.status, 204, "{name}");
+    }
+    let his = bob.get("/api/v1/agents/his").await.expect(200);
+    assert_eq!(his["servers"], json!(["filed"]), "{his}");
     world.stop().await;
 }

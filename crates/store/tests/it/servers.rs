@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use switchboard_model::server::KeyPlace;
-use switchboard_model::{AgentSpec, Auth, Secret, SecretTemplate, ServerName, Template, Transport};
+use switchboard_model::{
+    AgentSpec, Auth, Secret, SecretTemplate, ServerKey, ServerName, Template, Transport,
+};
 use switchboard_store::{
-    Approve, CredentialKind, Error, NewCredential, Store, Topic, command_hash,
+    Approve, CredentialKind, Error, InFiles, NewCredential, Store, Topic, command_hash,
 };
 
 use crate::kit::{World, ada, agent, command, global, of_agent, of_user, remote, user};
@@ -19,6 +21,7 @@ suite! {
     a_removed_server_leaves_nothing,
     what_a_file_hides_goes_alone,
     an_agent_loses_what_is_no_more,
+    a_name_goes_with_the_last_server_that_it_means,
     all_are_added_or_none,
     credentials_are_kept_by_owner,
 }
@@ -176,9 +179,9 @@ async fn what_a_file_hides_goes_alone(world: World) {
         target: [7; 32],
     };
     store.credentials().set(&key, None, &new, &ada()).await.unwrap();
-    let stale = store.servers().remove_hidden(&key, Some(7), &ada()).await.unwrap_err();
+    let stale = store.servers().remove_if(&key, Some(7), InFiles::Same, &ada()).await.unwrap_err();
     assert!(matches!(stale, Error::Stale { .. }), "{stale}");
-    store.servers().remove_hidden(&key, Some(1), &ada()).await.unwrap();
+    store.servers().remove_if(&key, Some(1), InFiles::Same, &ada()).await.unwrap();
     for (table, left) in [
         ("servers", 0),
         ("server_stats", 1),
@@ -227,6 +230,60 @@ async fn an_agent_loses_what_is_no_more(world: World) {
     store.close().await.unwrap();
     let store = world.open().await;
     check(&store, "after a restart").await;
+    store.close().await.unwrap();
+}
+
+/// Whoever's the server was, and whether the store or a file declared it.
+async fn a_name_goes_with_the_last_server_that_it_means(world: World) {
+    let store = world.peopled().await;
+    let spec = AgentSpec { servers: Some([global("x").name].into()), ..AgentSpec::default() };
+    for (id, owner) in [("ceo", "ada"), ("cto", "bob"), ("ops", "bob")] {
+        store.agents().create(&agent(id), &user(owner), &spec, &ada()).await.unwrap();
+    }
+    let (all, bobs, ctos) = (global("x"), of_user("bob", "x"), of_agent("cto", "x"));
+    let check = async |there: &[&ServerKey],
+                       gone: Option<&ServerKey>,
+                       in_files,
+                       losers: &[&str]| {
+        let case = format!("{there:?} without {gone:?}, {in_files:?} in files");
+        for key in there {
+            store.servers().create(key, &remote(key), &ada()).await.unwrap();
+        }
+        match gone {
+            Some(key) => store.servers().remove_if(key, None, in_files, &ada()).await.unwrap(),
+            None => {
+                let lost = store.servers().unassign(&all.name, &ada()).await.unwrap();
+                assert_eq!(lost, losers.iter().map(|id| agent(id)).collect::<Vec<_>>(), "{case}");
+            }
+        }
+        for known in store.access().agents() {
+            let named = known.spec.servers.as_ref().unwrap().len();
+            let wanted = usize::from(!losers.contains(&known.id.as_str()));
+            assert_eq!(named, wanted, "{} with {case}", known.id);
+            store.agents().update(&known.id, &spec, None, &ada()).await.unwrap();
+        }
+        for key in there.iter().filter(|key| Some(**key) != gone) {
+            store.servers().remove_if(key, None, InFiles::Same, &ada()).await.unwrap();
+        }
+    };
+    use InFiles::{ForAll, Nothing, Same};
+    check(&[&all], Some(&all), Nothing, &["ceo", "cto", "ops"]).await;
+    check(&[&all], Some(&all), Same, &[]).await;
+    check(&[&all, &bobs], Some(&all), Nothing, &["ceo"]).await;
+    check(&[&all, &ctos], Some(&all), Nothing, &["ceo", "ops"]).await;
+    // What is somebody's own was never named by anybody else's.
+    check(&[&bobs], Some(&bobs), Nothing, &["cto", "ops"]).await;
+    check(&[&bobs, &ctos], Some(&bobs), Nothing, &["ops"]).await;
+    check(&[&bobs, &ctos], Some(&ctos), Nothing, &[]).await;
+    check(&[&ctos], Some(&ctos), Nothing, &["cto"]).await;
+    for own in [&bobs, &ctos] {
+        check(&[&all, own], Some(own), Nothing, &[]).await;
+        check(&[own], Some(own), ForAll, &[]).await;
+    }
+    // And after a file's.
+    check(&[], None, Nothing, &["ceo", "cto", "ops"]).await;
+    check(&[&all], None, Nothing, &[]).await;
+    check(&[&bobs], None, Nothing, &["ceo"]).await;
     store.close().await.unwrap();
 }
 

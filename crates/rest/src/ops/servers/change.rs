@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use switchboard_model::{Scope, ServerKey, ServerSpec, ServerState, Transport, UserId, mask};
-use switchboard_store::{Approve, command_hash};
+use switchboard_store::{Approve, InFiles, command_hash};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Found, by_key, entry, is_live, shown};
@@ -105,11 +105,8 @@ pub(crate) async fn remove(
     key: &ServerKey,
     expected: Option<i64>,
 ) -> Result<()> {
-    let (servers, by) = (api.store().servers(), caller.actor());
-    match is_hidden(api, key) {
-        true => servers.remove_hidden(key, expected, &by).await?,
-        false => servers.remove_if(key, expected, &by).await?,
-    }
+    let (in_files, by) = (in_files(api, key), caller.actor());
+    api.store().servers().remove_if(key, expected, in_files, &by).await?;
     api.apply().await
 }
 
@@ -186,9 +183,14 @@ pub(crate) fn hidden(api: &Api, found: &Found) -> Option<String> {
     Some(format!("It does not run: `{name}` is declared in {path} too, and the file counts."))
 }
 
-/// Whether a file's counts instead of the store's: what is kept by that key is the file's then.
-fn is_hidden(api: &Api, key: &ServerKey) -> bool {
-    api.hub().declared().shadowed.contains_key(key)
+/// What files declare by the name of one of the store's.
+fn in_files(api: &Api, key: &ServerKey) -> InFiles {
+    let (for_all, declared) = (ServerKey::global(key.name.clone()), api.hub().declared());
+    match declared.sources.get(&for_all) {
+        _ if declared.shadowed.contains_key(key) => InFiles::Same,
+        Some(Source::File { .. }) => InFiles::ForAll,
+        Some(Source::Store(_) | Source::Credential { .. }) | None => InFiles::Nothing,
+    }
 }
 
 /// Makes the change of a server so, waits until it stands, and shows it.
@@ -254,7 +256,8 @@ async fn forget_credentials(
     new: &ServerSpec,
     expected: Option<i64>,
 ) -> Result<()> {
-    if is_hidden(api, key) {
+    // What is kept by that key is the file's then.
+    if in_files(api, key) == InFiles::Same {
         return Ok(());
     }
     let old = api.store().servers().get(key).await?;
