@@ -74,7 +74,8 @@ impl Agent {
     }
 }
 
-fn agents(said: Vec<Said>) -> Vec<AgentReport> {
+/// The agents that something was said of.
+pub(super) fn agents(said: Vec<Said>) -> Vec<AgentReport> {
     let agent = |said| if let Said::Agent(agent) = said { Some(agent) } else { None };
     said.into_iter().filter_map(agent).collect()
 }

@@ -15,12 +15,26 @@ use crate::control::protocol::PeopleAsk;
 use crate::control::{Ask, Operations, Said};
 use crate::storage;
 
+/// Which store is asked where no hub runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// The one that is declared, made if need be.
+    Any,
+    /// One that there is; where there is none, nobody has anything to say.
+    Existing,
+}
+
 /// Asks, and gathers what is said.
 pub(super) fn ask(about: PeopleAsk) -> Result<Vec<Said>> {
+    ask_of(Of::Any, about)
+}
+
+/// The same, of such a store.
+pub(super) fn ask_of(store: Of, about: PeopleAsk) -> Result<Vec<Said>> {
     let ask = Ask::People(about);
     let mut heard = Vec::new();
     if ask_hub(&ask, |said| heard.push(said))?.is_none() {
-        heard = ask_store(ask)?;
+        heard = ask_store(store, ask)?;
     }
     for said in &heard {
         if let Said::Failed(failure) = said {
@@ -30,7 +44,7 @@ pub(super) fn ask(about: PeopleAsk) -> Result<Vec<Said>> {
     Ok(heard)
 }
 
-fn ask_store(ask: Ask) -> Result<Vec<Said>> {
+fn ask_store(store: Of, ask: Ask) -> Result<Vec<Said>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -38,8 +52,12 @@ fn ask_store(ask: Ask) -> Result<Vec<Said>> {
     runtime.block_on(async {
         let places = super::places();
         let loaded = Loader::new(super::selection(&[]), Arc::new(SystemClock)).load();
-        let spec = &loaded.desired.hub;
-        let store = storage::open(spec, places.data, Arc::new(SystemClock)).await?;
+        let (spec, clock) = (&loaded.desired.hub, Arc::new(SystemClock));
+        let store = match store {
+            Of::Any => Some(storage::open(spec, places.data, clock).await?),
+            Of::Existing => storage::existing(spec, places.data, clock).await?,
+        };
+        let Some(store) = store else { return Ok(Vec::new()) };
         // It has no servers and starts none.
         let nobody = Instance::current(&std::env::temp_dir());
         let upstreams = Upstreams::new(Making::new(Arc::new(environment::variable), nobody));

@@ -12,9 +12,11 @@ use switchboard_config::edit::{self, Change, EditError, Edited};
 use switchboard_config::{Loaded, Loader};
 use switchboard_model::{ServerKey, ServerName, Standing, SystemClock};
 
+use super::agent::agents;
 use super::out::{GOOD, Out};
-use super::{api, applied, declared, diff};
+use super::{api, applied, declared, diff, people};
 use crate::control::DeclaredReport;
+use crate::control::protocol::PeopleAsk;
 
 /// Remove a server and every assignment of it.
 ///
@@ -124,10 +126,16 @@ impl Remove {
             edited.notes.iter().for_each(|note| out.note(format!("Note: {note}.")));
         }
         let files: Vec<&Path> = edits.iter().map(|(path, _)| path.as_path()).collect();
+        let mut agents = Vec::new();
         if !self.dry_run {
-            applied::apply(out, name.as_str(), "remove", &files)?;
+            let applied = applied::apply(out, name.as_str(), "remove", &files);
+            agents = unassigned(&name, out);
+            applied?;
         }
-        out.json(&json!({ "name": name.as_str(), "files": files, "written": !self.dry_run }));
+        let written = !self.dry_run;
+        out.json(
+            &json!({ "name": name.as_str(), "files": files, "agents": agents, "written": written }),
+        );
         Ok(ExitCode::SUCCESS)
     }
 
@@ -147,6 +155,24 @@ impl Remove {
             &json!({ "name": name, "scope": scope, "id": id, "files": [], "written": written }),
         );
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The agents of the store that named it and do so no longer. The files are written by then, and need no store.
+fn unassigned(name: &ServerName, out: &Out) -> Vec<String> {
+    let server = name.to_string();
+    match people::ask_of(people::Of::Existing, PeopleAsk::Unassign { server }) {
+        Ok(said) => {
+            let agents: Vec<String> = agents(said).into_iter().map(|agent| agent.id).collect();
+            if !agents.is_empty() {
+                out.line(format!("Agents that no longer name it: {}.", agents.join(", ")));
+            }
+            agents
+        }
+        Err(error) => {
+            out.note(format!("Note: agents of the store may still name `{name}`: {error:#}."));
+            Vec::new()
+        }
     }
 }
 

@@ -42,6 +42,11 @@ pub(super) async fn people(
             made_so(operations).await?;
             Vec::new()
         }
+        PeopleAsk::Unassign { server } => {
+            let changed = agents::unassign(operations, store, &server, &by).await?;
+            made_so(operations).await?;
+            changed.iter().map(|agent| Said::Agent(agents::shown(agent))).collect()
+        }
         PeopleAsk::Tokens => {
             let tokens = store.tokens().list().await.map_err(failed)?;
             tokens.iter().map(|token| Said::Token(told(operations, token))).collect()

@@ -107,6 +107,11 @@ pub enum PeopleAsk {
         /// Its id.
         id: String,
     },
+    /// A server that was taken out of the files, which agents need not name any longer; those that did are told.
+    Unassign {
+        /// What it was called.
+        server: String,
+    },
     /// Every token.
     Tokens,
     /// A new token.

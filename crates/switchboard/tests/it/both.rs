@@ -172,6 +172,56 @@ fn what_is_removed_is_what_was_meant() {
 }
 
 #[test]
+fn agents_no_longer_name_what_a_command_removed() {
+    for keep in ["a hub", "no hub"] {
+        let (context, hub) = declared();
+        let entries = |names: &[&str]| {
+            names.iter().map(|name| entry(name, &Script::new())).collect::<String>()
+        };
+        let foreign = json!({"filed": served(&Script::new())}).to_string();
+        context.write("external-mcps.json", &foreign);
+        context.write("switchboard.toml", &entries(&["filed", "twice", "own", "edited"]));
+        wait("all are there", || status(&context).len() == 7);
+        let names = ["filed", "twice", "own", "edited", "shared"];
+        let servers = names.iter().flat_map(|name| ["--server", name]);
+        let words: Vec<&str> = ["agent", "add", "reader"].into_iter().chain(servers).collect();
+        context.ok(&words);
+        let hub = (keep == "a hub").then_some(hub);
+        let named = || {
+            let mut names = context.json(&["agent", "list"])[0]["servers"].take();
+            names.as_array_mut().unwrap().sort_by_key(Value::to_string);
+            names
+        };
+        // The other file, the store and the administrator each still have one of that name.
+        let first = ["remove", "filed", "--file", "switchboard.toml"];
+        for args in [
+            &first[..],
+            &["remove", "twice", "--from", "files"],
+            &["remove", "own", "--from", "files"],
+        ] {
+            assert_eq!(context.json(args)["agents"], json!([]), "{keep}: {args:?}");
+        }
+        // What vanishes from a file may come back.
+        context.write("switchboard.toml", "");
+        if hub.is_some() {
+            wait("it is gone", || status(&context).iter().all(|row| row["server"] != "edited"));
+        }
+        assert_eq!(named(), json!(["edited", "filed", "own", "shared", "twice"]), "{keep}");
+
+        let last = context.json(&["remove", "filed"]);
+        assert_eq!(last["agents"], json!(["reader"]), "{keep}: {last}");
+        assert_eq!(named(), json!(["edited", "own", "shared", "twice"]), "{keep}");
+        for (name, scope) in [("own", "user admin"), ("twice", "global"), ("shared", "global")] {
+            context.ok(&["remove", name, "--from", "store", "--scope", scope]);
+        }
+        assert_eq!(named(), json!(["edited"]), "{keep}");
+        let acts = context.json(&["audit", "--action", "server.unassign"]);
+        assert_eq!(acts["items"][0]["server"], "global:filed", "{keep}: {acts}");
+        assert_eq!(acts["items"].as_array().unwrap().len(), 1, "{keep}: {acts}");
+    }
+}
+
+#[test]
 fn whoever_only_looks_makes_no_store() {
     let context = Context::new().with("switchboard.toml", &entry("filed", &Script::new()));
     context.ok(&["list"]);

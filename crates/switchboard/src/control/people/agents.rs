@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use switchboard_model::{AgentId, AgentSpec, Scope, ServerName, UserId};
+use switchboard_model::{AgentId, AgentSpec, Scope, ServerKey, ServerName, UserId};
 use switchboard_rest::port::{Declared, Hub as _, contested};
 use switchboard_store::{Actor, Agent, Store};
 
@@ -92,6 +92,24 @@ pub(super) fn servers(
         }
     };
     names.iter().map(find).collect()
+}
+
+/// Takes a server that was removed from a file out of the lists of the store's agents, unless the name still means one
+/// to them; those that named it. Not done when somebody edits a file: what vanishes from it may come back.
+pub(super) async fn unassign(
+    operations: &Operations,
+    store: &Store,
+    server: &str,
+    by: &Actor,
+) -> Result<Vec<Arc<Agent>>, Failure> {
+    let Ok(name) = ServerName::parse(server) else { return Ok(Vec::new()) };
+    let declared = fresh(operations).await;
+    // It may have been removed from one of several files.
+    if declared.desired.servers.contains_key(&ServerKey::global(name.clone())) {
+        return Ok(Vec::new());
+    }
+    let ids = store.servers().unassign(&name, by).await.map_err(failed)?;
+    Ok(ids.iter().filter_map(|id| store.access().agent(id)).collect())
 }
 
 /// Makes sure that an agent can have a token. One that nobody has declared is not made up: a word that was
