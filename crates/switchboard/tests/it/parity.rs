@@ -4,7 +4,7 @@
 
 mod doors;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -35,6 +35,8 @@ struct Declared {
     store: BTreeMap<&'static str, Server>,
     /// Somebody's own, in the store.
     own: BTreeMap<(&'static str, &'static str), Server>,
+    /// What somebody's second agent names.
+    named: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
 impl Declared {
@@ -46,6 +48,19 @@ impl Declared {
         let own = self.own.iter();
         let own = own.map(|((who, name), server)| (key(&format!("user {who}"), name), *server));
         global.chain(own).collect()
+    }
+
+    /// Whose, what it is called, from where, and whether the file's counts instead.
+    fn rows(&self) -> BTreeSet<(String, String, String, bool)> {
+        let row = |scope: &str, name: &str, source: &str, shadowed| {
+            (scope.to_owned(), name.to_owned(), source.to_owned(), shadowed)
+        };
+        let files = self.file.keys().map(|name| row("global", name, "file", false));
+        let hidden = |name| self.file.contains_key(name);
+        let store = self.store.keys().map(|name| row("global", name, "store", hidden(name)));
+        let own = self.own.keys();
+        let own = own.map(|(who, name)| row(&format!("user {who}"), name, "store", false));
+        files.chain(store).chain(own).collect()
     }
 
     /// How many tools of which server somebody's agent sees. One's own hides everybody's, also while it is
@@ -60,10 +75,12 @@ impl Declared {
     }
 }
 
-/// Who makes changes, and by which agent it is looked at.
+/// Who makes changes, and by which agents it is looked at: one that may use what agents may by default, and one
+/// whose servers are named.
 struct Person {
     token: String,
     agent: String,
+    second: String,
 }
 
 struct World {
@@ -90,7 +107,10 @@ impl World {
             hub: Some(hub),
             people,
             head: head.to_owned(),
-            declared: Declared::default(),
+            declared: Declared {
+                named: PEOPLE.map(|who| (who, BTreeSet::new())).into(),
+                ..Declared::default()
+            },
             random,
             made: 0,
             base: 0,
@@ -111,10 +131,11 @@ impl World {
 
     /// One random change through a random door.
     fn step(&mut self) -> String {
-        match self.random.u8(0..10) {
+        match self.random.u8(0..11) {
             0 => self.by_file(),
             1..=3 => self.by_command(),
             4 => self.while_down(),
+            5 => self.by_naming(),
             _ => self.by_api(),
         }
     }
@@ -136,6 +157,20 @@ impl World {
         said.join(", ")
     }
 
+    /// Waits until the hub knows where everything is declared, which need not be seen by what runs.
+    fn known(&self, after: &str) {
+        let wanted = self.declared.rows();
+        wait(&format!("{wanted:?} is declared after {after}"), || {
+            let rows = self.context.json(&["list"]);
+            let row = |row: &Value| {
+                let text = |name: &str| row[name].as_str().unwrap().to_owned();
+                let shadowed = row["shadowed"].as_bool().unwrap();
+                (text("scope"), text("name"), text("source"), shadowed)
+            };
+            rows.as_array().unwrap().iter().map(row).collect::<BTreeSet<_>>() == wanted
+        });
+    }
+
     /// Waits until what runs is what is declared, and every agent sees its part of it.
     fn settled(&self, after: &str) {
         let wanted = self.declared.runs();
@@ -153,19 +188,25 @@ impl World {
                     })
                 })
         };
+        self.known(after);
         wait(&format!("{wanted:?} runs after {after}"), || same(&status(&self.context)));
         for (who, person) in &self.people {
             let wanted = self.declared.seen_by(who, self.base);
             wait(&format!("the agent of {who} sees {wanted:?} after {after}"), || {
-                self.seen_by(person) == wanted
+                self.seen_by(&person.agent) == wanted
+            });
+            let (named, mut wanted) = (&self.declared.named[who], wanted);
+            wanted.retain(|name, _| named.contains(name.as_str()));
+            wait(&format!("the second agent of {who} sees {wanted:?} after {after}"), || {
+                self.seen_by(&person.second) == wanted
             });
         }
     }
 
     /// How many tools of which server an agent is told of.
-    fn seen_by(&self, person: &Person) -> BTreeMap<String, usize> {
+    fn seen_by(&self, agent: &str) -> BTreeMap<String, usize> {
         let mut seen = BTreeMap::new();
-        for tool in self.hub.as_ref().unwrap().tools("/mcp", &person.agent) {
+        for tool in self.hub.as_ref().unwrap().tools("/mcp", agent) {
             // The hub's own, which nobody declares, have no server before their names.
             if let Some((server, _)) = tool.split_once("__") {
                 *seen.entry(server.to_owned()).or_default() += 1;
@@ -175,16 +216,18 @@ impl World {
     }
 }
 
-/// Somebody with an agent, which may use what agents may by default.
+/// Somebody with two agents.
 fn of(context: &Context, hub: &Hub, who: &str) -> Person {
     let token = person(context, who);
-    let id = format!("of-{who}");
-    let made = hub.rest("POST", "/api/v1/agents", &token, Some(&json!({"id": id})));
-    assert_eq!(made.status, 201, "{}", made.body);
-    let path = format!("/api/v1/agents/{id}/tokens");
-    let made = hub.rest("POST", &path, &token, Some(&json!({"name": "test"})));
-    let agent = made.body["secret"].as_str().unwrap().to_owned();
-    Person { token, agent }
+    let [agent, second] = [("of", Value::Null), ("second-of", json!([]))].map(|(word, servers)| {
+        let new = json!({"id": format!("{word}-{who}"), "servers": servers});
+        let made = hub.rest("POST", "/api/v1/agents", &token, Some(&new));
+        assert_eq!(made.status, 201, "{}", made.body);
+        let path = format!("/api/v1/agents/{word}-{who}/tokens");
+        let made = hub.rest("POST", &path, &token, Some(&json!({"name": "test"})));
+        made.body["secret"].as_str().unwrap().to_owned()
+    });
+    Person { token, agent, second }
 }
 
 fn changes(head: &str, steps: u32) {

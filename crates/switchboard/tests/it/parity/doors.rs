@@ -1,9 +1,11 @@
 //! The doors: each makes one random change through one of them, and notes what is declared from then on.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
-use super::{NAMES, PEOPLE, Server, World};
+use super::{Declared, NAMES, PEOPLE, Server, World};
 use crate::hub::entry;
 use crate::rest::served;
 
@@ -62,10 +64,15 @@ impl World {
                 self.declared.file.insert(name, Server { on: !known.on, ..known });
                 format!("command switches {name}")
             }
+            Some(_) if self.declared.store.contains_key(name) && self.random.bool() => {
+                self.remove_stored(Of::Everybody, name);
+                format!("command removes the hidden {name}")
+            }
             Some(_) => {
                 // The store may have one of that name too.
                 self.command(&["remove", name, "--from", "files"], None);
                 self.declared.file.remove(name);
+                self.unname(Of::Everybody, name);
                 format!("command removes {name}")
             }
         }
@@ -83,12 +90,7 @@ impl World {
                 format!("command adds {id}")
             }
             (Some(_), _) if self.random.u8(0..4) == 0 => {
-                let scope = match of {
-                    Of::Everybody => "global".to_owned(),
-                    Of::One(who) => format!("user {who}"),
-                };
-                self.command(&["remove", name, "--from", "store", "--scope", &scope], None);
-                self.store(of, name, None);
+                self.remove_stored(of, name);
                 format!("command removes {id}")
             }
             (Some(known), _) => {
@@ -97,6 +99,27 @@ impl World {
                 format!("command switches {id}")
             }
         }
+    }
+
+    fn remove_stored(&mut self, of: Of, name: &'static str) {
+        let scope = match of {
+            Of::Everybody => "global".to_owned(),
+            Of::One(who) => format!("user {who}"),
+        };
+        self.command(&["remove", name, "--from", "store", "--scope", &scope], None);
+        self.store(of, name, None);
+    }
+
+    /// Somebody names other servers for their second agent, whether there are any of those names or not.
+    pub(super) fn by_naming(&mut self) -> String {
+        let who = self.person();
+        let names = NAMES.into_iter().filter(|_| self.random.bool()).collect::<BTreeSet<_>>();
+        let path = format!("/api/v1/agents/second-of-{who}");
+        let (status, said) = self.rest(who, "PUT", &path, Some(&json!({"servers": names})));
+        assert_eq!(status, 200, "{who}: {names:?}: {said}");
+        let text = format!("{who} names {names:?}");
+        self.declared.named.insert(who, names);
+        text
     }
 
     /// Runs a command that must succeed, with a server's command line behind it.
@@ -138,7 +161,10 @@ impl World {
                 ("POST", path(act), None, 200, Some(after))
             }
         };
-        self.store(of, name, after);
+        // What is refused changes nothing.
+        if !in_file {
+            self.store(of, name, after);
+        }
         let (answered, mut said) = self.rest(who, method, &path, body.as_ref());
         assert_eq!(answered, status, "{who}: {method} {path}: {said}");
         if body.is_some() {
@@ -186,6 +212,27 @@ impl World {
             (Of::Everybody, None) => drop(declared.store.remove(name)),
             (Of::One(who), Some(server)) => drop(declared.own.insert((who, name), server)),
             (Of::One(who), None) => drop(declared.own.remove(&(who, name))),
+        }
+        if server.is_none() {
+            self.unname(of, name);
+        }
+    }
+
+    /// Something was removed: the agents that had it name it no longer, unless the name still means a server to them.
+    /// An editor of the file removes nothing in this sense: what vanishes from it may come back.
+    fn unname(&mut self, of: Of, name: &'static str) {
+        let Declared { file, store, own, named } = &mut self.declared;
+        if file.contains_key(name) || store.contains_key(name) {
+            return;
+        }
+        for (who, names) in named {
+            let had_it = match of {
+                Of::Everybody => true,
+                Of::One(owner) => owner == *who,
+            };
+            if had_it && !own.contains_key(&(*who, name)) {
+                names.remove(name);
+            }
         }
     }
 
