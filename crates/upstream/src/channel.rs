@@ -20,8 +20,8 @@ pub(crate) use pending::{Related, Waiting};
 
 use crate::agreement::Agreement;
 use crate::journal::Journal;
-use crate::pulse::{Patience, Pulse, wait};
-use crate::transport::{Headers, Link};
+use crate::pulse::{Patience, Pulse, Tell};
+use crate::transport::{Headers, Link, Sent};
 use pages::Pages;
 use pending::{Pending, Table};
 
@@ -99,14 +99,14 @@ impl Channel {
             (outgoing.params)(out, id)
         })?;
         let pulse = Arc::new(Pulse::default());
-        let (pending, answer) = Pending::new(pulse.clone(), outgoing.waiting);
+        let pending = Pending { pulse: pulse.clone(), waiting: outgoing.waiting };
         if !self.table.insert(id, pending) {
             return Err(CallError::lost(self.reason(), Delivery::No));
         }
         let cancels = outgoing.method != method::INITIALIZE;
         let guard = Forget { channel: self, id, pulse: &pulse, cancels };
-        let answer = wait(answer, &pulse, outgoing.patience);
-        let result = self.link.exchange(self, id, message, &outgoing.headers, answer).await;
+        let sent = Sent { channel: self, id, pulse: &pulse, patience: outgoing.patience };
+        let result = self.link.exchange(sent, message, &outgoing.headers).await;
         // An answer has taken its row out of the table; anything else leaves it to the guard.
         drop(guard);
         result.map_err(|error| self.journal.discreet(error))
@@ -143,7 +143,7 @@ impl Channel {
     /// Ends a request that cannot be answered any more.
     pub(crate) fn fail(&self, id: u64, error: CallError) {
         if let Some(pending) = self.table.remove(id) {
-            pending.answer(Err(error));
+            pending.answer(Err(error), Tell::Wake);
         }
     }
 

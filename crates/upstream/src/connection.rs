@@ -95,22 +95,20 @@ impl Connection {
         params: Option<Json<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        self.request(method, params.map(Params::from), caller).await
+        self.request(method, &Params::from(params.unwrap_or(Json::EMPTY)), caller).await
     }
 
     /// The same, with params whose members are known.
     pub(crate) async fn request(
         &self,
         method: &str,
-        params: Option<Params<'_>>,
+        params: &Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let params = params.unwrap_or(Json::EMPTY.into());
-        let settings = self.settings.load_full();
-        let limit = settings.limits.max_in_flight;
+        let (patience, limit) = self.limits();
         let turn = match self.turns.try_take() {
             Some(turn) => turn,
-            None => match timeout(settings.timing.call, self.turns.take()).await {
+            None => match Box::pin(timeout(patience.quiet, self.turns.take())).await {
                 Ok(Some(turn)) => turn,
                 _ => return Err(CallError::Busy { limit }),
             },
@@ -121,26 +119,52 @@ impl Connection {
         {
             self.want(level, port);
         }
-        let patience = Patience { quiet: settings.timing.call, total: settings.timing.call_total };
-        let mut again: Option<ParamsBuf> = None;
-        for _ in 0..ROUNDS {
-            let sent = again.as_ref().map_or(params, ParamsBuf::as_params);
-            let result = self.once(method, &sent, caller, patience).await;
-            let result = result.map_err(|error| failure::told(&self.peer, method, &sent, error))?;
-            let answered = match (&caller.port, caller.inputs) {
-                (Some(port), Inputs::Ask) if peek::wants_input(result.as_json()) => {
-                    let asked = InputRequired::read(result.as_json());
-                    let _lent = self.turns.lent();
-                    compose::answers(&**port, sent.json(), &asked).await?
-                }
-                _ => {
-                    self.served.fetch_add(1, Ordering::Relaxed);
-                    return Ok(result);
-                }
+        match self.once(method, params, caller, patience).await {
+            Ok(result) if asks(caller, &result) => {
+                Box::pin(self.go_on(method, params, result, (caller, patience))).await
+            }
+            result => self.ended(method, params, result),
+        }
+    }
+
+    /// A call whose server asked back, until it does so no more.
+    async fn go_on(
+        &self,
+        method: &str,
+        params: &Params<'_>,
+        mut result: JsonBuf,
+        (caller, patience): (&Caller, Patience),
+    ) -> Result<JsonBuf, CallError> {
+        let mut sent: Option<ParamsBuf> = None;
+        for _ in 1..ROUNDS {
+            let Some(port) = &caller.port else { break };
+            let before = sent.as_ref().map_or(*params, ParamsBuf::as_params);
+            let answered = {
+                let asked = InputRequired::read(result.as_json());
+                let _lent = self.turns.lent();
+                compose::answers(&**port, before.json(), &asked).await?
             };
-            again = Some(answered.into());
+            let again = ParamsBuf::from(answered);
+            match self.once(method, &again.as_params(), caller, patience).await {
+                Ok(asked) if asks(caller, &asked) => result = asked,
+                answer => return self.ended(method, &again.as_params(), answer),
+            }
+            sent = Some(again);
         }
         Err(CallError::Malformed(format!("it asked back {ROUNDS} times")))
+    }
+
+    /// The end of a call.
+    fn ended(
+        &self,
+        method: &str,
+        sent: &Params<'_>,
+        result: Result<JsonBuf, CallError>,
+    ) -> Result<JsonBuf, CallError> {
+        if result.is_ok() {
+            self.served.fetch_add(1, Ordering::Relaxed);
+        }
+        result.map_err(|error| failure::told(&self.peer, method, sent, error))
     }
 
     async fn once(
@@ -217,6 +241,12 @@ impl Connection {
         self.turns.resize(old, new);
     }
 
+    /// How long a call may take, and how many there may be at once.
+    fn limits(&self) -> (Patience, u32) {
+        let Settings { timing, limits } = &**self.settings.load();
+        (Patience { quiet: timing.call, total: timing.call_total }, limits.max_in_flight)
+    }
+
     /// Calls under way.
     pub fn in_flight(&self) -> u32 {
         self.in_flight.load(Ordering::Relaxed)
@@ -243,16 +273,21 @@ impl Connection {
         }
     }
 
-    fn used(&self, turn: Turn) -> Use<'_> {
+    fn used<'c>(&'c self, turn: Turn<'c>) -> Use<'c> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         Use { connection: self, _turn: turn }
     }
 }
 
+/// Whether the server wants to know something first, and there is somebody to ask here.
+fn asks(caller: &Caller, result: &JsonBuf) -> bool {
+    caller.port.is_some() && caller.inputs == Inputs::Ask && peek::wants_input(result.as_json())
+}
+
 /// A call under way.
 struct Use<'c> {
     connection: &'c Connection,
-    _turn: Turn,
+    _turn: Turn<'c>,
 }
 
 impl Drop for Use<'_> {

@@ -5,7 +5,7 @@ pub(crate) mod http;
 pub(crate) mod sse;
 pub(crate) mod stdio;
 
-use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,12 +13,22 @@ use reqwest::header::{HeaderName, HeaderValue};
 use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::{Era, Json, JsonBuf, Revision, header};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
 use crate::channel::{Channel, line};
+use crate::pulse::{Patience, Pulse, wait, wait_while};
 
 pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static(header::PROTOCOL_VERSION);
 const METHOD: HeaderName = HeaderName::from_static(header::METHOD);
 const NAME: HeaderName = HeaderName::from_static(header::NAME);
+
+/// A request that is in the table, and how long its answer may take.
+pub(crate) struct Sent<'s> {
+    pub(crate) channel: &'s Arc<Channel>,
+    pub(crate) id: u64,
+    pub(crate) pulse: &'s Pulse,
+    pub(crate) patience: Patience,
+}
 
 /// How messages leave.
 pub(crate) enum Link {
@@ -31,37 +41,29 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Sends a request and waits for `answer`, which the table delivers.
+    /// Sends a request and waits for its answer, which the table delivers.
     pub(crate) async fn exchange(
         &self,
-        channel: &Arc<Channel>,
-        id: u64,
+        sent: Sent<'_>,
         message: Vec<u8>,
         headers: &Headers,
-        answer: impl Future<Output = Result<Result<JsonBuf, CallError>, CallError>>,
     ) -> Result<JsonBuf, CallError> {
+        let Sent { channel, id, pulse, patience } = sent;
         match self {
-            Self::Pipe(_) | Self::Sse(_) => {
-                let mut answer = std::pin::pin!(answer);
-                // The limit runs while the message waits in the queue, too.
-                tokio::select! {
-                    biased;
-                    sent = self.send(message, headers) => sent?,
-                    early = &mut answer => return early?,
-                }
-                answer.await?
-            }
             Self::Http(http) => {
-                let mut answer = std::pin::pin!(answer);
-                tokio::select! {
-                    biased;
-                    answer = &mut answer => answer?,
-                    ended = http.exchange(channel, id, message, headers) => {
-                        ended?;
-                        // The last thing on the stream was the answer, so it is there by now.
-                        answer.await?
-                    }
+                let exchange = pin!(http.exchange(channel, id, message, headers));
+                wait_while(pulse, patience, exchange).await
+            }
+            // The limit runs while the message waits in the queue, too; mostly it does not.
+            Self::Pipe(queue) => match queue.try_send(line(message)) {
+                Ok(()) => wait(pulse, patience).await,
+                Err(TrySendError::Full(line)) => {
+                    wait_while(pulse, patience, Box::pin(put(queue, line)).as_mut()).await
                 }
+                Err(TrySendError::Closed(_)) => Err(input_closed()),
+            },
+            Self::Sse(sse) => {
+                wait_while(pulse, patience, Box::pin(sse.send(message)).as_mut()).await
             }
         }
     }
@@ -69,10 +71,7 @@ impl Link {
     /// Sends a message that has no answer.
     pub(crate) async fn send(&self, message: Vec<u8>, headers: &Headers) -> Result<(), CallError> {
         match self {
-            Self::Pipe(queue) => queue
-                .send(line(message))
-                .await
-                .map_err(|_| CallError::lost("its input is closed", Delivery::No)),
+            Self::Pipe(queue) => put(queue, line(message)).await,
             Self::Http(http) => http.send(message, headers).await,
             Self::Sse(sse) => sse.send(message).await,
         }
@@ -86,8 +85,8 @@ impl Link {
                     place.send(line(message));
                     None
                 }
-                Err(mpsc::error::TrySendError::Full(())) => Some(message),
-                Err(mpsc::error::TrySendError::Closed(())) => None,
+                Err(TrySendError::Full(())) => Some(message),
+                Err(TrySendError::Closed(())) => None,
             },
             Self::Http(_) | Self::Sse(_) => Some(message),
         }
@@ -109,6 +108,14 @@ impl Link {
             Self::Sse(sse) => sse.settle(revision),
         }
     }
+}
+
+async fn put(queue: &mpsc::Sender<Bytes>, line: Bytes) -> Result<(), CallError> {
+    queue.send(line).await.map_err(|_| input_closed())
+}
+
+fn input_closed() -> CallError {
+    CallError::lost("its input is closed", Delivery::No)
 }
 
 /// What an HTTP request says about its body; pipes have no use for it.

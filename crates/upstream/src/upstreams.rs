@@ -210,33 +210,36 @@ impl Upstreams {
         params: Option<Json<'_>>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        self.request(key, name, params.map(Params::from), caller).await
+        let params = Params::from(params.unwrap_or(Json::EMPTY));
+        self.request(key, name, &params, caller).await
     }
 
     async fn request(
         &self,
         key: &ServerKey,
         name: &str,
-        params: Option<Params<'_>>,
+        params: &Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let json = || params.map(|params| params.json());
+        let json = || Some(params.json());
+        // What is rare is in a box: a call's future is moved and lies in memory with all that it may do.
         if matches!(name, method::SUBSCRIBE | method::UNSUBSCRIBE) {
-            return watching::watch(self, key, name, json(), caller).await;
+            return Box::pin(watching::watch(self, key, name, json(), caller)).await;
         }
         if name == method::LISTEN {
-            return self.connected(key).await?.listen(json(), caller).await;
+            let connection = Box::pin(self.connected(key)).await?;
+            return Box::pin(connection.listen(json(), caller)).await;
         }
         let tool = match name {
             method::TOOLS_CALL if self.0.bus.hears_calls() => {
-                params.and_then(|params| params.subject("name")?.string())
+                params.subject("name").and_then(Json::string)
             }
             _ => None,
         };
         let record = tool.map(|tool| Record::begin(&self.0.bus, key, &tool));
         let result = match self.try_call(key, name, params, caller).await {
             Err(CallError::Lost { delivery: Delivery::No, .. }) => {
-                self.try_call(key, name, params, caller).await
+                Box::pin(self.try_call(key, name, params, caller)).await
             }
             other => other,
         };
@@ -250,10 +253,14 @@ impl Upstreams {
         &self,
         key: &ServerKey,
         name: &str,
-        params: Option<Params<'_>>,
+        params: &Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let connection = self.connected(key).await?;
+        let ready = self.0.servers.load().get(key).ok_or(CallError::Unknown)?.usable();
+        let connection = match ready {
+            Some(connection) => connection,
+            None => Box::pin(self.connected(key)).await?,
+        };
         connection.request(name, params, caller).await
     }
 
@@ -284,7 +291,8 @@ impl Servers for Upstreams {
         params: Option<Params<'a>>,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
-        Box::pin(self.request(server, method, params, caller))
+        let params = params.unwrap_or(Json::EMPTY.into());
+        Box::pin(async move { self.request(server, method, &params, caller).await })
     }
 }
 

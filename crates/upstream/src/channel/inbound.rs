@@ -15,6 +15,7 @@ use switchboard_wire::{
 use tokio::sync::Notify;
 
 use super::{Channel, LIMITS, Related, question};
+use crate::pulse::Tell;
 
 pub(super) fn dispatch(channel: &Arc<Channel>, bytes: &Bytes, related: Related) {
     match Message::parse(bytes, &LIMITS) {
@@ -43,7 +44,9 @@ fn batch(channel: &Arc<Channel>, bytes: &Bytes, related: Related) {
 fn refuse(channel: &Arc<Channel>, bytes: &Bytes, refusal: &Refusal<'_>) {
     let pending = refusal.id.and_then(|id| u64::try_from(id.number()?).ok());
     match pending.and_then(|id| channel.table.remove(id)) {
-        Some(pending) => pending.answer(Err(CallError::Malformed(refusal.fault.to_string()))),
+        Some(pending) => {
+            pending.answer(Err(CallError::Malformed(refusal.fault.to_string())), Tell::Wake);
+        }
         None => channel.journal.push(LogSource::Stdout, bytes),
     }
 }
@@ -63,7 +66,9 @@ fn take(channel: &Arc<Channel>, bytes: &Bytes, message: Message<'_>, related: Re
             if let Err(CallError::Rpc(error)) = &answer {
                 channel.pages.note_refusal(error, pending.waiting.port.as_ref());
             }
-            pending.answer(answer);
+            // On its own stream it is read by whoever waits for it.
+            let own = row.is_some_and(|id| related == Related::To(id));
+            pending.answer(answer, if own { Tell::Nobody } else { Tell::Wake });
         }
         None => {
             channel.stray.fetch_add(1, Ordering::Relaxed);
@@ -180,7 +185,7 @@ fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
     if let Some(pending) = id.and_then(|id| channel.table.remove(id)) {
         let reason = cancelled.reason.as_deref().unwrap_or("it gave no reason");
         let text = format!("the server cancelled the request: {reason}");
-        pending.answer(Err(RpcError::new(code::INTERNAL_ERROR, &text).into()));
+        pending.answer(Err(RpcError::new(code::INTERNAL_ERROR, &text).into()), Tell::Wake);
     }
 }
 

@@ -6,12 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_core::port::{CallError, ClientPort};
 use switchboard_wire::JsonBuf;
-use tokio::sync::oneshot;
 
 use crate::connection::Turns;
-use crate::pulse::Pulse;
-
-type Answer = Result<JsonBuf, CallError>;
+use crate::pulse::{Answer, Pulse, Tell};
 
 /// Which request a message has to do with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,24 +34,22 @@ pub(crate) struct Waiting {
 
 /// A request under way.
 pub(super) struct Pending {
-    answer: oneshot::Sender<Answer>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) waiting: Waiting,
 }
 
 impl Pending {
-    pub(super) fn new(pulse: Arc<Pulse>, waiting: Waiting) -> (Self, AnswerReceiver) {
-        let (answer, receiver) = oneshot::channel();
-        (Self { answer, pulse, waiting }, receiver)
-    }
-
-    pub(super) fn answer(self, answer: Answer) {
-        // Whoever waited may have gone this very moment.
-        let _ = self.answer.send(answer);
+    pub(super) fn answer(self, answer: Answer, tell: Tell) {
+        self.pulse.answer(answer, tell);
     }
 }
 
-pub(super) type AnswerReceiver = oneshot::Receiver<Answer>;
+impl Drop for Pending {
+    /// A row that is gone is answered by nobody.
+    fn drop(&mut self) {
+        self.pulse.close();
+    }
+}
 
 /// All requests under way; closed once, for ever.
 #[derive(Default)]
@@ -142,7 +137,7 @@ impl Table {
             std::mem::take(&mut table.rows)
         };
         for pending in rows.into_values() {
-            pending.answer(Err(error.clone()));
+            pending.answer(Err(error.clone()), Tell::Wake);
         }
     }
 

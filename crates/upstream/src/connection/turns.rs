@@ -19,15 +19,15 @@ impl Turns {
     }
 
     /// Waits for a turn; `None` if there will be none. Whoever has one gives it back.
-    pub(crate) async fn take(self: &Arc<Self>) -> Option<Turn> {
+    pub(crate) async fn take(&self) -> Option<Turn<'_>> {
         self.free.acquire().await.ok()?.forget();
-        Some(Turn(self.clone()))
+        Some(Turn(self))
     }
 
     /// A turn, if one is free and nobody waits for it.
-    pub(crate) fn try_take(self: &Arc<Self>) -> Option<Turn> {
+    pub(crate) fn try_take(&self) -> Option<Turn<'_>> {
         self.free.try_acquire().ok()?.forget();
-        Some(Turn(self.clone()))
+        Some(Turn(self))
     }
 
     /// Lends the turn of a call that waits for its client.
@@ -69,9 +69,9 @@ impl Turns {
 }
 
 /// A turn in use.
-pub(crate) struct Turn(Arc<Turns>);
+pub(crate) struct Turn<'t>(&'t Turns);
 
-impl Drop for Turn {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.0.add(1);
     }

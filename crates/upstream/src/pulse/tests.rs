@@ -1,17 +1,14 @@
 //! Limits, with time that stands still until it is turned.
 
-use std::sync::Arc;
-
 use super::*;
 
 const PATIENCE: Patience =
     Patience { quiet: Duration::from_secs(10), total: Duration::from_secs(25) };
 
-async fn outcome(beats: &[u64], held: Option<(u64, u64)>) -> (u64, Result<u8, CallError>) {
-    let pulse = Arc::new(Pulse::default());
-    let (_keep, answer) = oneshot::channel::<u8>();
+async fn outcome(beats: &[u64], held: Option<(u64, u64)>) -> (u64, Answer) {
+    let pulse = Pulse::default();
     let start = Instant::now();
-    let wait = wait(answer, &pulse, PATIENCE);
+    let wait = wait(&pulse, PATIENCE);
     let beat = async {
         for at in beats {
             sleep_until(start + Duration::from_secs(*at)).await;

@@ -26,6 +26,7 @@ pub(crate) use client::{Endpoint, shared};
 pub(crate) use stream::listen;
 
 use self::answer::Answer;
+use self::direct::Direct;
 use crate::channel::{Channel, LIMITS, Related};
 use crate::connect::Attempt;
 use crate::transport::{Headers, Link, PROTOCOL_VERSION};
@@ -106,7 +107,7 @@ impl HttpLink {
         message: Vec<u8>,
         headers: &Headers,
     ) -> Result<(), CallError> {
-        let response = self.post(message.into(), headers).await?;
+        let response = self.post(message, headers).await?;
         // Only the answer to `initialize` brings one.
         if self.revision.get().is_none()
             && let Some(session) = response.header(header::SESSION_ID)
@@ -119,7 +120,7 @@ impl HttpLink {
                 let body = body::whole(response).await?;
                 channel.dispatch(&body, Related::To(id));
             }
-            Content::Events => stream::answer(self, channel, id, response).await?,
+            Content::Events => Box::pin(stream::answer(self, channel, id, response)).await?,
             Content::None if response.status() == StatusCode::ACCEPTED => {
                 return Err(CallError::Malformed("202 is no answer to a request".to_owned()));
             }
@@ -139,16 +140,38 @@ impl HttpLink {
 
     /// Sends a message that has no answer.
     pub(crate) async fn send(&self, message: Vec<u8>, headers: &Headers) -> Result<(), CallError> {
-        let response = self.post(message.into(), headers).await?;
+        let response = self.post(message, headers).await?;
         // Read to its end, or the connection could not be used again.
         body::whole(response).await.map(drop)
     }
 
     /// Posts a message and returns a good response; everything else is an error.
-    async fn post(&self, body: Bytes, headers: &Headers) -> Result<Answer, CallError> {
+    async fn post(&self, body: Vec<u8>, headers: &Headers) -> Result<Answer, CallError> {
+        let first = match &self.endpoint.direct {
+            Some(direct) => Some(self.post_directly(direct, &body, headers).await?),
+            None => None,
+        };
+        match first {
+            Some(answer) if answer.status().is_success() => Ok(Answer::Direct(answer)),
+            // In a box, as all that is rare: a call that goes well would carry it along.
+            first => Box::pin(self.insist(first, body.into(), headers)).await,
+        }
+    }
+
+    /// Goes on where the first try brought no good response: the other client, or later.
+    async fn insist(
+        &self,
+        first: Option<direct::Answer>,
+        body: Bytes,
+        headers: &Headers,
+    ) -> Result<Answer, CallError> {
+        let mut response = match first {
+            Some(answer) if !answer.status().is_redirection() => Answer::Direct(answer),
+            // Where to and whether at all is the other client's to know; nothing was done yet.
+            Some(_) | None => self.post_shared(&body, headers).await?,
+        };
         let mut rested = Duration::ZERO;
         loop {
-            let response = self.post_once(&body, headers).await?;
             let status = response.status();
             if status.is_success() {
                 return Ok(response);
@@ -163,21 +186,36 @@ impl HttpLink {
                 Some(retry_after) => return Err(CallError::Throttled { retry_after }),
                 None => return Err(self.refused(response).await),
             }
+            response = self.post_once(&body, headers).await?;
         }
     }
 
     async fn post_once(&self, body: &Bytes, headers: &Headers) -> Result<Answer, CallError> {
         if let Some(direct) = &self.endpoint.direct {
-            let own = self.marks();
-            let own = own.iter().flatten().map(|(name, value)| (name, value));
-            let own = own.filter(|(name, _)| !headers.has(name));
-            let more = headers.0.iter().map(|(name, value)| (name, value));
-            let answer = direct.post(own.chain(more), body).await?;
-            // Where to and whether at all is the other client's to know; nothing was done yet.
+            let answer = self.post_directly(direct, body, headers).await?;
             if !answer.status().is_redirection() {
                 return Ok(Answer::Direct(answer));
             }
         }
+        self.post_shared(body, headers).await
+    }
+
+    async fn post_directly(
+        &self,
+        direct: &Arc<Direct>,
+        body: &[u8],
+        headers: &Headers,
+    ) -> Result<direct::Answer, CallError> {
+        let request = {
+            let own = self.marks();
+            let own = own.iter().flatten().map(|(name, value)| (name, value));
+            let own = own.filter(|(name, _)| !headers.has(name));
+            direct.request(own.chain(headers.0.iter().map(|(name, value)| (name, value))), body)
+        };
+        Ok(direct.send(&request).await?)
+    }
+
+    async fn post_shared(&self, body: &Bytes, headers: &Headers) -> Result<Answer, CallError> {
         let request = self
             .endpoint
             .client

@@ -30,22 +30,19 @@ enum Asked {
 /// Calls by who makes them, and whether their client is being asked.
 #[track_caller]
 fn check(calls: &[(Option<&str>, Asked)], expected: Option<u64>) {
-    let (table, mut answers) = (Table::default(), Vec::new());
+    let table = Table::default();
     let pulses: Vec<Arc<Pulse>> = calls.iter().map(|_| Arc::default()).collect();
     for (nth, (who, asked)) in calls.iter().enumerate() {
         let who = who.map(|id| Who::agent(AgentId::parse(id).unwrap(), None));
         let port: Arc<dyn ClientPort> = Arc::new(Client(who));
         let waiting = Waiting { port: Some(port), ..Waiting::default() };
-        let (pending, answer) = Pending::new(pulses[nth].clone(), waiting);
-        answers.push(answer);
-        assert!(table.insert(nth as u64, pending));
+        assert!(table.insert(nth as u64, Pending { pulse: pulses[nth].clone(), waiting }));
         if *asked == Asked::Now {
             assert_eq!(pulses[nth].hold(1), Some(0));
         }
     }
     // The hub's own requests have nobody behind them.
-    let (own, answer) = Pending::new(Arc::default(), Waiting::default());
-    answers.push(answer);
+    let own = Pending { pulse: Arc::default(), waiting: Waiting::default() };
     assert!(table.insert(100, own));
     assert_eq!(table.likely(), expected);
 }

@@ -20,7 +20,7 @@ fn check(limit: u32, acts: &[Act], left: usize) {
         match act {
             Act::Take => {
                 turns.free.try_acquire().unwrap().forget();
-                taken.push(Turn(turns.clone()));
+                taken.push(Turn(&turns));
             }
             Act::GiveBack => drop(taken.pop()),
             Act::Lend => lent.push(turns.lent()),

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use reqwest::header::{
     ACCEPT, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
     HeaderValue, TE, TRANSFER_ENCODING, UPGRADE,
@@ -48,6 +48,12 @@ pub(crate) struct Direct {
 struct Connection {
     stream: TcpStream,
     buffer: BytesMut,
+}
+
+/// A message as it is posted: its head, with which all of a small body goes, and the rest.
+pub(super) struct Request<'b> {
+    head: Vec<u8>,
+    rest: &'b [u8],
 }
 
 /// Why there is no answer.
@@ -100,34 +106,35 @@ impl Direct {
         Some(Arc::new(Self { host, port, head, idle: Mutex::default() }))
     }
 
-    /// Posts a message; returns when the head of the answer is there. Dropped before that or before
-    /// the answer was read, the connection is closed, which is how a request is given up.
-    pub(super) async fn post<'h>(
-        self: &Arc<Self>,
+    /// A message as it is posted.
+    pub(super) fn request<'h, 'b>(
+        &self,
         headers: impl Iterator<Item = (&'h HeaderName, &'h HeaderValue)>,
-        body: &Bytes,
-    ) -> Result<Answer, Broken> {
-        let mut request = Vec::with_capacity(self.head.len() + 256 + body.len().min(TOGETHER));
-        request.extend_from_slice(&self.head);
+        body: &'b [u8],
+    ) -> Request<'b> {
+        let (together, rest) =
+            if body.len() <= TOGETHER { (body, &[][..]) } else { (&[][..], body) };
+        let mut head = Vec::with_capacity(self.head.len() + 256 + together.len());
+        head.extend_from_slice(&self.head);
         for (name, value) in headers {
-            put(&mut request, name, value.as_bytes());
+            put(&mut head, name, value.as_bytes());
         }
-        request.extend_from_slice(b"content-length: ");
-        request.extend_from_slice(body.len().to_string().as_bytes());
-        request.extend_from_slice(b"\r\n\r\n");
-        let rest = match body.len() <= TOGETHER {
-            true => {
-                request.extend_from_slice(body);
-                &[][..]
-            }
-            false => &body[..],
-        };
+        head.extend_from_slice(b"content-length: ");
+        head.extend_from_slice(body.len().to_string().as_bytes());
+        head.extend_from_slice(b"\r\n\r\n");
+        head.extend_from_slice(together);
+        Request { head, rest }
+    }
+
+    /// Posts it; returns when the head of the answer is there. Dropped before that or before the answer was
+    /// read, the connection is closed, which is how a request is given up.
+    pub(super) async fn send(self: &Arc<Self>, request: &Request<'_>) -> Result<Answer, Broken> {
         loop {
             let (mut connection, used) = match self.take() {
                 Some(connection) => (connection, true),
-                None => (self.connect().await?, false),
+                None => (Box::pin(self.connect()).await?, false),
             };
-            match connection.write(&request, rest).await {
+            match connection.write(&request.head, request.rest).await {
                 Ok(()) => return Answer::read(self.clone(), connection).await,
                 // Closed meanwhile, and nothing of the request went out.
                 Err(Unwritten::Nothing(_)) if used => {}
@@ -137,7 +144,7 @@ impl Direct {
                 }
                 // A server that does not want all of it may have said why.
                 Err(Unwritten::Part(error)) => {
-                    let answer = Answer::read(self.clone(), connection).await;
+                    let answer = Box::pin(Answer::read(self.clone(), connection)).await;
                     return answer.map(Answer::last).map_err(|_| Broken::of(&error));
                 }
             }

@@ -1,6 +1,7 @@
 //! Where an answer ends: by its length, by its chunks, or with the connection. What is ambiguous is
 //! refused, and its connection is never used again.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -208,9 +209,12 @@ impl Connection {
 
 /// What the head says, if all of it is there.
 fn parse(bytes: &[u8]) -> Result<Option<Said>, Broken> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let length = match response.parse(bytes) {
+    // Not filled before they are read: there are seldom more than ten, and room for many.
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+    let length = match parsed {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) if bytes.len() <= MAX_HEAD => return Ok(None),
         Ok(httparse::Status::Partial) => return Err(malformed("the headers are too long")),

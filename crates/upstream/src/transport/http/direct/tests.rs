@@ -40,7 +40,7 @@ async fn body(mut answer: Answer) -> Result<Vec<u8>, Broken> {
 }
 
 async fn post(direct: &Arc<Direct>) -> Result<Vec<u8>, Broken> {
-    body(direct.post(std::iter::empty(), &Bytes::from_static(b"{}")).await?).await
+    body(direct.send(&direct.request(std::iter::empty(), b"{}")).await?).await
 }
 
 fn kept(direct: &Direct) -> usize {
@@ -144,7 +144,7 @@ fn which_urls_are_for_this_client() {
 async fn headers_are_found_whatever_their_case() {
     const ANSWER: &[u8] = b"HTTP/1.1 401 Unauthorized\r\nX: content-type: no\r\nConTent-Type:  a/b \r\nContent-Length: 0\r\n\r\n";
     let direct = server(vec![vec![ANSWER]]).await;
-    let answer = direct.post(std::iter::empty(), &Bytes::from_static(b"{}")).await.unwrap();
+    let answer = direct.send(&direct.request(std::iter::empty(), b"{}")).await.unwrap();
     assert_eq!(answer.status().as_u16(), 401);
     assert_eq!(answer.header("content-type"), Some("a/b"));
     assert_eq!(answer.header("x"), Some("content-type: no"));
