@@ -66,6 +66,12 @@ impl Registry {
         self.0.now.load_full()
     }
 
+    /// Looks at what is on offer now, for what is found there at once: without counting who has it, which every
+    /// thread would write to the same place for each call.
+    pub fn look<T>(&self, look: impl FnOnce(&Snapshot) -> T) -> T {
+        look(&self.0.now.load())
+    }
+
     /// A server offers this from now on. Costs what this server has, and views without it notice
     /// nothing.
     pub fn publish(&self, key: &ServerKey, offer: Arc<Offer>) {

@@ -94,15 +94,15 @@ impl Endpoint {
 
     /// Answers a request without a router in between; `Err` gives back one whose path is not among the
     /// routes, or has to be decoded to tell.
-    pub async fn answer<B>(
+    pub fn answer<B>(
         &self,
         request: Request<B>,
-    ) -> Result<axum::http::Response<Outgoing>, Request<B>>
+    ) -> Result<impl Future<Output = axum::http::Response<Outgoing>> + use<B>, Request<B>>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
     {
         match http::place(request.uri().path()) {
-            Some(place) => Ok(self.0.enter(place, request).await),
+            Some(place) => Ok(self.0.clone().enter(place, request)),
             None => Err(request),
         }
     }

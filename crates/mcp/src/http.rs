@@ -25,6 +25,7 @@ pub(crate) use self::legacy::Channels;
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::endpoint::Inner;
+use crate::exchange::Posted;
 use crate::gate::{self, Refused};
 use crate::head::Head;
 use crate::reply::{Body, Reply};
@@ -67,20 +68,20 @@ pub(crate) fn routes(inner: &Arc<Inner>) -> Router {
             let held = inner.clone();
             let handler = async move |request: Request<AxumBody>| {
                 let place = Place { door: Some(Door::Own), transport };
-                held.enter(place, request).await.map(AxumBody::new)
+                held.clone().enter(place, request).await.map(AxumBody::new)
             };
             router = router.route(path, any(handler));
         }
         let held = inner.clone();
         let handler = async move |Path(id): Path<String>, request: Request<AxumBody>| {
             let place = Place { door: agent(&id), transport };
-            held.enter(place, request).await.map(AxumBody::new)
+            held.clone().enter(place, request).await.map(AxumBody::new)
         };
         router = router.route(&format!("/mcp/agents/{{id}}{suffix}"), any(handler));
         let held = inner.clone();
         let handler = async move |Path(name): Path<String>, request: Request<AxumBody>| {
             let place = Place { door: server(&name), transport };
-            held.enter(place, request).await.map(AxumBody::new)
+            held.clone().enter(place, request).await.map(AxumBody::new)
         };
         router = router.route(&format!("/mcp/servers/{{name}}{suffix}"), any(handler));
     }
@@ -123,34 +124,57 @@ fn server(name: &str) -> Option<Door> {
 impl Inner {
     /// One request. Whoever may not speak at all, or not here, learns nothing more.
     pub(crate) async fn enter(
+        self: Arc<Self>,
+        place: Place,
+        request: Request<impl Incoming>,
+    ) -> Response {
+        let Entered { first, guest, turn } = match self.admit(place, request).await {
+            Ok(entered) => entered,
+            Err(refused) => return *refused,
+        };
+        // The request is gone by now, and with it what it was read into: that is used again.
+        let response = match first {
+            First::Response(response) => *response,
+            First::Posted(posted) => self.posted(posted).await,
+        };
+        self.seen_off(response, guest, turn)
+    }
+
+    /// Looks at a request and begins what it asks for.
+    async fn admit(
         self: &Arc<Self>,
         Place { door, transport }: Place,
         request: Request<impl Incoming>,
-    ) -> Response {
+    ) -> Result<Entered, Box<Response>> {
         let (parts, body) = request.into_parts();
         let head = Head::of(&parts.headers);
-        if let Err(refused) = self.gate.check(&parts.uri, &head) {
-            return refusal(&refused);
-        }
+        self.gate.check(&parts.uri, &head).map_err(|refused| Box::new(refusal(&refused)))?;
         // Before the token is looked at: whatever changes from here on is seen at the end.
         let turn = self.guests.turn();
         let Some(principal) = gate::principal(&*self.auth, &head) else {
-            return unauthorized();
+            return Err(Box::new(unauthorized()));
         };
-        let now = self.registry.load();
         let seen = door.and_then(|door| {
-            let view = door.view(&now, &principal, &self.surface)?;
+            let view = self.registry.look(|now| door.view(now, &principal, &self.surface))?;
             Some((door, view))
         });
-        let Some((door, view)) = seen else { return plain(StatusCode::NOT_FOUND, "Not found") };
+        let Some((door, view)) = seen else {
+            return Err(Box::new(plain(StatusCode::NOT_FOUND, "Not found")));
+        };
         let guest = principal.clone();
         let way = Way { door, principal, turn, view };
         let response = match (&parts.method, transport) {
-            (&Method::POST, Transport::Streamable) => self.post(way, &head, body).await,
+            (&Method::POST, Transport::Streamable) => {
+                let first = match self.post(way, &head, body).await {
+                    Ok(posted) => First::Posted(posted),
+                    Err(refused) => First::Response(Box::new(refusal(&refused))),
+                };
+                return Ok(Entered { first, guest, turn });
+            }
             (&Method::GET, Transport::Streamable) => self.get(&way, &head),
             (&Method::DELETE, Transport::Streamable) => self.delete(&way, &head),
             (&Method::POST, Transport::Legacy) => {
-                self.legacy_post(way, &parts.uri, &head, body).await
+                Box::pin(self.legacy_post(way, &parts.uri, &head, body)).await
             }
             (&Method::GET, Transport::Legacy) => self.legacy_get(&way, &parts.uri, &head),
             _ => {
@@ -163,7 +187,7 @@ impl Inner {
                 response
             }
         };
-        self.seen_off(response, guest, turn)
+        Ok(Entered { first: First::Response(Box::new(response)), guest, turn })
     }
 
     /// The answer, unless the token was withdrawn meanwhile; a stream ends when it is.
@@ -253,6 +277,20 @@ const GONE: Refused = Refused {
     status: StatusCode::BAD_REQUEST,
     reason: "the stream of that Last-Event-ID is not kept any more: make the call again",
 };
+
+/// A request that was let in: what it led to at first, whose it is, and the guests' turn before the token was
+/// looked at.
+struct Entered {
+    first: First,
+    guest: Arc<Principal>,
+    turn: u64,
+}
+
+/// What a request leads to at first.
+enum First {
+    Response(Box<Response>),
+    Posted(Posted),
+}
 
 /// Where a request came in, whose it is, and what they see.
 pub(crate) struct Way {

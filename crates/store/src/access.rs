@@ -4,9 +4,10 @@
 
 mod recent;
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
@@ -81,29 +82,49 @@ struct Good {
     expires_at: Option<SystemTime>,
     /// When its use was last noted.
     noted: AtomicI64,
+    /// What somebody else makes of it.
+    made: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Access {
     /// Whose token it is, if it is good now. Notes its use.
     pub fn identify(&self, token: &Secret) -> Option<Principal> {
-        self.who(token.expose())
+        self.find(token.expose(), |good| Some(good.principal.clone()))
     }
 
-    /// The same for a token that somebody else keeps.
-    pub fn who(&self, token: &str) -> Option<Principal> {
+    /// What somebody else makes of whose token it is, if it is good now; made once, for as long as nothing changes.
+    /// Notes its use.
+    pub fn known_as<T: Clone + Send + Sync + 'static>(
+        &self,
+        token: &str,
+        make: impl FnOnce(&Principal) -> T,
+    ) -> Option<T> {
+        self.find(token, |good| {
+            let mut make = Some(make);
+            let made = good.made.get_or_init(|| match make.take() {
+                Some(make) => Box::new(make(&good.principal)),
+                None => Box::new(()),
+            });
+            // Somebody who makes something else of it does so each time.
+            made.downcast_ref::<T>().cloned().or_else(|| Some(make.take()?(&good.principal)))
+        })
+    }
+
+    fn find<T>(&self, token: &str, look: impl FnOnce(&Good) -> Option<T>) -> Option<T> {
         let people = self.0.people.load();
         let find = || people.tokens.get(&random::hash(token)).cloned();
-        let good = people.recent.get(token, find)?;
-        let now = self.0.clock.now();
-        if good.expires_at.is_some_and(|expires| expires <= now) {
-            return None;
-        }
-        let at = millis(now);
-        if (at - good.noted.load(Ordering::Relaxed)).abs() >= SAME_USE {
-            good.noted.store(at, Ordering::Relaxed);
-            self.lock().insert(good.principal.token.clone(), now);
-        }
-        Some(good.principal.clone())
+        people.recent.look(token, find, |good| {
+            let now = self.0.clock.now();
+            if good.expires_at.is_some_and(|expires| expires <= now) {
+                return None;
+            }
+            let at = millis(now);
+            if (at - good.noted.load(Ordering::Relaxed)).abs() >= SAME_USE {
+                good.noted.store(at, Ordering::Relaxed);
+                self.lock().insert(good.principal.token.clone(), now);
+            }
+            look(good)
+        })
     }
 
     /// Everybody whose token is good now, once for each token.
@@ -285,8 +306,13 @@ impl People {
         let mut people = Self { rows: rows.clone(), files, agents, contested, tokens, recent };
         for (hash, token) in &rows.tokens {
             if let Some(principal) = people.principal(token) {
-                let (expires_at, noted) = (token.expires_at, AtomicI64::new(0));
-                people.tokens.insert(*hash, Arc::new(Good { principal, expires_at, noted }));
+                let good = Good {
+                    principal,
+                    expires_at: token.expires_at,
+                    noted: AtomicI64::new(0),
+                    made: OnceLock::new(),
+                };
+                people.tokens.insert(*hash, Arc::new(good));
             }
         }
         people

@@ -244,7 +244,7 @@ impl App {
     ) -> Result<(), StartError> {
         let (api, administrator) = (self.api.clone(), self.administrator.clone());
         let local = Routes::new(move || api::local(&api, administrator));
-        let operations = Operations::new(self.hub.upstreams().clone(), clock);
+        let operations = Operations::new(self.hub.upstreams().clone(), clock.clone());
         let sources =
             Sources { watch: self.watch.clone(), declarations: self.declarations.clone() };
         let operations = operations.with_hub(self.hub.clone()).with_sources(sources);
@@ -257,7 +257,7 @@ impl App {
         let endpoint = self.hub.endpoint().clone();
         let (hub, api) = (self.hub.clone(), self.api.clone());
         let page = Routes::new(move || surface::router(&hub, &api, address));
-        listen::serve(listener, endpoint, page, &self.tasks, &self.shutdown);
+        listen::serve(listener, endpoint, page, clock, &self.tasks, &self.shutdown);
         Ok(())
     }
 

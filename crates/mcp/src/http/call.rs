@@ -14,12 +14,11 @@ use tokio::time::{Instant, sleep};
 
 use super::body::Events;
 use super::{
-    Incoming, Response, SESSION_ID, Way, error, json, read, refusal, status, stream_response,
-    unauthorized,
+    Incoming, Response, SESSION_ID, Way, error, json, read, status, stream_response, unauthorized,
 };
 use crate::endpoint::Inner;
 use crate::exchange::Posted;
-use crate::gate;
+use crate::gate::{self, Refused};
 use crate::guests::Stay;
 use crate::head::Head;
 use crate::outbox::{Outbox, Weight};
@@ -46,20 +45,21 @@ enum First {
 }
 
 impl Inner {
+    /// Reads a POST and begins what it asks for.
     pub(super) async fn post(
         self: &Arc<Self>,
         way: Way,
         head: &Head<'_>,
         body: impl Incoming,
-    ) -> Response {
-        if let Err(refused) = gate::check_post(head) {
-            return refusal(&refused);
-        }
-        let body = match read::whole(body, &self.limits).await {
-            Ok(body) => body,
-            Err(refused) => return refusal(&refused),
-        };
-        match self.exchange(way, head, &body) {
+    ) -> Result<Posted, Refused> {
+        gate::check_post(head)?;
+        let body = read::whole(body, &self.limits).await?;
+        Ok(self.exchange(way, head, &body))
+    }
+
+    /// Answers it.
+    pub(super) async fn posted(self: &Arc<Self>, posted: Posted) -> Response {
+        match posted {
             Posted::Reply(reply) => json(reply),
             Posted::Opened(reply, session) => {
                 let mut response = json(reply);
@@ -73,7 +73,7 @@ impl Inner {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
                 error(status, code, &text)
             }
-            Posted::Call(task) => self.answer(*task).await,
+            Posted::Call(task) => self.answer(task).await,
             Posted::Watch(watch) => match watch.await {
                 Some(reply) => json(reply),
                 None => status(StatusCode::ACCEPTED),
@@ -88,7 +88,7 @@ impl Inner {
     }
 
     /// The hot path: most calls end before anything else is said, and are answered from here.
-    async fn answer(self: &Arc<Self>, mut task: Task) -> Response {
+    async fn answer(self: &Arc<Self>, mut task: Box<Task>) -> Response {
         let Some(out) = task.out().cloned() else { return status(StatusCode::ACCEPTED) };
         let mut silence = pin!(sleep(self.limits.plain.min(STAYS)));
         let mut stay: Option<Stay> = None;

@@ -1,4 +1,4 @@
-//! Reading a body: within its size and time, without copying what came in one piece.
+//! Reading a body: within its size and time, without copying what is long and came in one piece.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,6 +12,9 @@ use tokio::time::timeout;
 use super::Incoming;
 use crate::gate::Refused;
 use crate::options::Limits;
+
+/// Bodies up to this are copied out of what they were read into.
+const COPIED: usize = 2 * 1024;
 
 /// The whole of a body.
 pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes, Refused> {
@@ -27,7 +30,7 @@ pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes,
     {
         return read;
     }
-    match timeout(limits.read, collecting).await {
+    match Box::pin(timeout(limits.read, collecting)).await {
         Ok(read) => read,
         Err(_) => {
             let reason = "the body took too long to arrive";
@@ -44,7 +47,8 @@ async fn collect(mut body: impl Incoming, most: usize) -> Result<Bytes, Refused>
             |_: _| Refused { status: StatusCode::BAD_REQUEST, reason: "the body broke off" };
         let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
         if rest.is_empty() && first.is_empty() {
-            first = data;
+            // A call holds its message to its end. What it was read into is wanted for the next one before that.
+            first = if data.len() <= COPIED { Bytes::copy_from_slice(&data) } else { data };
         } else {
             if rest.is_empty() {
                 rest.extend_from_slice(&first);

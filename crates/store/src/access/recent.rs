@@ -32,22 +32,24 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// What is known of a token; asks `find` if it is not remembered.
-    pub(super) fn get(
+    /// Looks at what is known of a token; asks `find` if it is not remembered. Nobody takes it along: all threads
+    /// would count in the same place who has it.
+    pub(super) fn look<T>(
         &self,
         token: &str,
         find: impl FnOnce() -> Option<Arc<Good>>,
-    ) -> Option<Arc<Good>> {
+        look: impl FnOnce(&Good) -> Option<T>,
+    ) -> Option<T> {
         let place = self.place(token);
         if let Some(row) = &*place.load()
             && is_same(&row.token, token.as_bytes())
         {
-            return Some(row.good.clone());
+            return look(&row.good);
         }
         let good = find()?;
         let token = Zeroizing::new(token.as_bytes().to_vec());
         place.store(Some(Arc::new(Row { token, good: good.clone() })));
-        Some(good)
+        look(&good)
     }
 
     fn place(&self, token: &str) -> &ArcSwapOption<Row> {

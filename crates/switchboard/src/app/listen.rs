@@ -1,7 +1,9 @@
-//! The address that is listened on: accepts connections and speaks HTTP/1.1 on each. Agents' requests go
-//! straight to the endpoint, all others to the page's router. Knows no routes itself.
+//! The address that is listened on: accepts connections and speaks HTTP/1.1 on each, by itself as long as there are
+//! only plain requests, by hyper from the first other one on. Agents' requests go straight to the endpoint, all
+//! others to the page's router. Knows no routes itself.
 
 mod answer;
+mod plain;
 mod pulse;
 mod socket;
 
@@ -12,12 +14,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use axum::BoxError;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::Request;
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use switchboard_mcp::Endpoint;
+use switchboard_model::Clock;
 use switchboard_upstream::files;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -25,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::answer::Answer;
+use self::plain::Ended;
 use self::pulse::{Open, Patience, Pulse, Pulses};
 use self::socket::Socket;
 use crate::routes::Routes;
@@ -40,6 +46,7 @@ pub(super) fn serve(
     listener: TcpListener,
     endpoint: Endpoint,
     page: Routes,
+    clock: Arc<dyn Clock>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) {
@@ -60,8 +67,9 @@ pub(super) fn serve(
                 Ok((stream, _)) => {
                     let open = pulses.open();
                     let (endpoint, page) = (endpoint.clone(), page.clone());
-                    let surface = Surface { endpoint, page, pulse: open.pulse.clone() };
-                    connections.spawn(connection(stream, surface, open, place, stop.clone()));
+                    let (pulse, clock) = (open.pulse.clone(), clock.clone());
+                    let surface = Surface { endpoint, page, pulse, clock };
+                    connections.spawn(connection(stream, surface, open, place));
                 }
                 // One that was gone before it was taken concerns nobody.
                 Err(error) if is_of_one(&error) => {}
@@ -111,79 +119,83 @@ struct Surface {
     endpoint: Endpoint,
     page: Routes,
     pulse: Arc<Pulse>,
+    clock: Arc<dyn Clock>,
 }
 
+type Response = axum::http::Response<Answer>;
+
 /// Boxed: a connection that waits for its next request, as most do, should be small.
-type Answering = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
+type Answering = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+impl Surface {
+    fn ask<B>(&self, request: Request<B>) -> Answering
+    where
+        B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
+    {
+        let busy = self.pulse.begin();
+        match self.endpoint.answer(request) {
+            Ok(answer) => {
+                Box::pin(async move { Ok(answer.await.map(|body| Answer::endpoint(body, busy))) })
+            }
+            Err(request) => {
+                let page = self.page.clone();
+                Box::pin(async move {
+                    let response = page.ask(request.map(Body::new)).await;
+                    Ok(response.map(|body| Answer::page(body, busy)))
+                })
+            }
+        }
+    }
+}
 
 impl Service<Request<Incoming>> for Surface {
-    type Response = Response<Answer>;
+    type Response = Response;
     type Error = Infallible;
     type Future = Answering;
 
     fn call(&self, request: Request<Incoming>) -> Answering {
-        let (endpoint, page, busy) = (self.endpoint.clone(), self.page.clone(), self.pulse.begin());
-        Box::pin(async move {
-            match endpoint.answer(request).await {
-                Ok(response) => Ok(response.map(|body| Answer::endpoint(body, busy))),
-                Err(request) => {
-                    let response = page.ask(request.map(Body::new)).await;
-                    Ok(response.map(|body| Answer::page(body, busy)))
-                }
-            }
-        })
+        self.ask(request)
     }
 }
 
 /// Serves one connection to its end.
 async fn connection(
-    stream: TcpStream,
+    mut stream: TcpStream,
     surface: Surface,
     open: Open,
     _place: Option<OwnedSemaphorePermit>,
-    stop: CancellationToken,
 ) {
     // Small answers must not wait for one another.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection stays slow");
     }
     let pulse = &open.pulse;
-    let socket = Socket::new(stream, pulse.clone());
+    // From here on this task is woken when the connection is to end, and only has to look.
+    poll_fn(|context| Poll::Ready(pulse.listen(context.waker()))).await;
+    match plain::serve(&mut stream, &surface).await {
+        Ended::Closed => {}
+        Ended::HandedOver(read) => {
+            let socket = Socket::new(stream, read.freeze(), pulse.clone());
+            Box::pin(with_ceremony(socket, surface, pulse)).await;
+        }
+    }
+}
+
+/// Serves the rest of a connection, whatever comes.
+async fn with_ceremony(socket: Socket, surface: Surface, pulse: &Pulse) {
     let mut served = pin!(http1::Builder::new().serve_connection(socket, surface));
-    let mut stopped = pin!(stop.cancelled());
-    let mut phase = Phase::New;
+    let mut ending = false;
     let done = poll_fn(|context| {
-        let cut = match phase {
-            // From here on this task is woken when it is time, and only has to look.
-            Phase::New => pulse.poll_cut(context.waker()).is_ready(),
-            Phase::Serving | Phase::Ending => pulse.is_cut(),
-        };
-        if cut {
+        if pulse.is_cut() {
             return Poll::Ready(Ok(()));
         }
-        let end = match phase {
-            Phase::New => stopped.as_mut().poll(context).is_ready(),
-            Phase::Serving => stop.is_cancelled(),
-            Phase::Ending => false,
-        };
-        match (phase, end) {
-            (_, true) => {
-                phase = Phase::Ending;
-                served.as_mut().graceful_shutdown();
-            }
-            (Phase::New, false) => phase = Phase::Serving,
-            _ => {}
+        if !ending && pulse.is_ending() {
+            ending = true;
+            served.as_mut().graceful_shutdown();
         }
         served.as_mut().poll(context)
     });
     if let Err(error) = done.await {
         tracing::debug!(%error, "a connection broke off");
     }
-}
-
-#[derive(Clone, Copy)]
-enum Phase {
-    New,
-    Serving,
-    Ending,
 }

@@ -20,8 +20,7 @@ impl Tokens {
 
 impl Authenticate for Tokens {
     fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
-        let known = self.0.as_ref()?.who(bearer)?;
-        principal(&known).map(Arc::new)
+        self.0.as_ref()?.known_as(bearer, |known| principal(known).map(Arc::new))?
     }
 
     fn still(&self) -> Box<dyn Fn(&Principal) -> bool + Send + '_> {

@@ -37,6 +37,7 @@ mod once;
 mod orphans;
 mod parity;
 mod piped;
+mod plain;
 mod recovery;
 mod rejoin;
 mod reload;

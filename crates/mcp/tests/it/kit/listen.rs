@@ -44,8 +44,8 @@ async fn answer(
     endpoint: Endpoint,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
-    match endpoint.answer(request).await {
-        Ok(response) => Ok(response.map(Body::new)),
+    match endpoint.answer(request) {
+        Ok(answer) => Ok(answer.await.map(Body::new)),
         Err(request) => endpoint.router().call(request.map(Body::new)).await,
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -39,6 +39,8 @@ pub(super) struct Pulses(Arc<Inner>);
 struct Inner {
     /// The time, in ticks: read with every request, so it is no clock.
     now: AtomicU32,
+    /// Every connection is to end after the request that is under way.
+    ending: AtomicBool,
     rows: Mutex<Rows>,
 }
 
@@ -90,14 +92,22 @@ impl Pulses {
         Open { pulse, number }
     }
 
-    /// Cuts whatever takes too long, until the end.
+    /// Cuts whatever takes too long, until the end, of which it tells all.
     pub(super) async fn watch(self, patience: Patience, stop: CancellationToken) {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(patience.tick) => {}
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => return self.end(),
             }
             self.tick(patience);
+        }
+    }
+
+    fn end(&self) {
+        self.0.ending.store(true, Ordering::SeqCst);
+        let open: Vec<_> = self.0.lock().open.values().cloned().collect();
+        for pulse in open {
+            pulse.wake();
         }
     }
 
@@ -159,16 +169,20 @@ impl Pulse {
         Busy(self.clone())
     }
 
-    /// Ready when the connection is to end. The task that asks first is woken then.
-    pub(super) fn poll_cut(&self, waker: &Waker) -> Poll<()> {
+    /// The connection's task, which is woken whenever the connection is to end.
+    pub(super) fn listen(&self, waker: &Waker) {
         let mut known = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert_with(|| waker.clone());
-        drop(known);
-        if self.is_cut() { Poll::Ready(()) } else { Poll::Pending }
+        *known = Some(waker.clone());
     }
 
+    /// Whether the connection is to end at once.
     pub(super) fn is_cut(&self) -> bool {
-        self.cut.load(Ordering::Relaxed)
+        self.cut.load(Ordering::SeqCst)
+    }
+
+    /// Whether it is to end after the request that is under way.
+    pub(super) fn is_ending(&self) -> bool {
+        self.all.ending.load(Ordering::SeqCst)
     }
 
     fn note(&self, doing: u8) {
@@ -177,8 +191,12 @@ impl Pulse {
     }
 
     fn cut(&self) {
-        self.cut.store(true, Ordering::Relaxed);
-        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.cut.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(waker) = waker {
             waker.wake();
         }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -14,12 +15,14 @@ use super::pulse::Pulse;
 /// A socket that is listened to.
 pub(super) struct Socket {
     inner: TokioIo<TcpStream>,
+    /// What was read of it already.
+    read: Bytes,
     pulse: Arc<Pulse>,
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, pulse: Arc<Pulse>) -> Self {
-        Self { inner: TokioIo::new(stream), pulse }
+    pub(super) fn new(stream: TcpStream, read: Bytes, pulse: Arc<Pulse>) -> Self {
+        Self { inner: TokioIo::new(stream), read, pulse }
     }
 
     fn inner(self: Pin<&mut Self>) -> Pin<&mut TokioIo<TcpStream>> {
@@ -31,8 +34,13 @@ impl Read for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
+        mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
+        if !self.read.is_empty() {
+            let some = self.read.len().min(buffer.remaining());
+            buffer.put_slice(&self.read.split_to(some));
+            return Poll::Ready(Ok(()));
+        }
         let read = ready!(self.as_mut().inner().poll_read(context, buffer));
         // An end is no head either way: the connection ends with it.
         self.pulse.heard();
