@@ -1,5 +1,7 @@
 //! What is taken here, and what is left to others.
 
+use switchboard_testkit::seed;
+
 use super::*;
 
 /// What becomes of a request with these lines and this body: `r` it is read, `c` and closed behind, `m` more is
@@ -111,4 +113,51 @@ async fn all_of_a_request_is_passed_on_and_the_next_one_stays() {
     assert_eq!(header("mcp-session-id"), ["s"]);
     assert_eq!(header("x-two"), ["1", "2"]);
     assert_eq!(read.into_body().collect().await.unwrap().to_bytes(), "abc");
+}
+
+/// Whatever comes, nothing of it is lost or read twice, and a body is as long as its head says.
+#[tokio::test]
+async fn nothing_is_lost_of_what_is_broken() {
+    use http_body_util::BodyExt as _;
+
+    let whole = b"POST /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhelloPOST ";
+    let pieces: [&[u8]; 8] = [
+        b"\r\n",
+        b"\n",
+        b":",
+        b" ",
+        b"\0",
+        b"Content-Length: 1\r\n",
+        b"9",
+        b"Transfer-Encoding: x\r\n",
+    ];
+    let (mut random, mut taken) = (fastrand::Rng::with_seed(seed(fastrand::u64(..))), 0);
+    for _ in 0..20_000 {
+        let mut bytes = whole.to_vec();
+        for _ in 0..random.usize(0..3) {
+            let at = random.usize(..bytes.len());
+            match random.u8(0..3) {
+                0 => bytes[at] = random.u8(..),
+                1 => {
+                    drop(bytes.splice(at..at, pieces[random.usize(..pieces.len())].iter().copied()))
+                }
+                _ => drop(bytes.drain(at..(at + 3).min(bytes.len()))),
+            }
+        }
+        let mut buffer = BytesMut::from(&bytes[..]);
+        match request(&mut buffer) {
+            Read::Request(read, _) => {
+                let lengths: Vec<_> =
+                    read.headers().get_all("content-length").iter().cloned().collect();
+                let body = read.into_body().collect().await.unwrap().to_bytes();
+                assert_eq!(lengths.len(), 1);
+                assert_eq!(lengths[0].to_str().unwrap().parse::<usize>().unwrap(), body.len());
+                assert!(bytes.ends_with(&[&body[..], &buffer[..]].concat()));
+                taken += 1;
+            }
+            Read::More(_) | Read::Odd => assert_eq!(buffer, bytes[..]),
+            Read::Nothing => unreachable!("there is something"),
+        }
+    }
+    assert!(taken > 1_000, "{taken}");
 }
