@@ -94,6 +94,10 @@ impl Endpoint {
 
     /// Answers a request without a router in between; `Err` gives back one whose path is not among the
     /// routes, or has to be decoded to tell.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a request that is given back is no error, and not rare"
+    )]
     pub fn answer<B>(
         &self,
         request: Request<B>,

@@ -171,7 +171,11 @@ async fn connection(
     }
     let pulse = &open.pulse;
     // From here on this task is woken when the connection is to end, and only has to look.
-    poll_fn(|context| Poll::Ready(pulse.listen(context.waker()))).await;
+    poll_fn(|context| {
+        pulse.listen(context.waker());
+        Poll::Ready(())
+    })
+    .await;
     match plain::serve(&mut stream, &surface).await {
         Ended::Closed => {}
         Ended::HandedOver(read) => {

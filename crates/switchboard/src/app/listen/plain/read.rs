@@ -25,6 +25,7 @@ static KNOWN: [HeaderName; 4] = [
 ];
 
 /// What was read so far.
+#[expect(clippy::large_enum_variant, reason = "nearly all are requests, and it is looked at once")]
 pub(super) enum Read {
     /// Nothing.
     Nothing,
