@@ -128,14 +128,14 @@ impl Inner {
         place: Place,
         request: Request<impl Incoming>,
     ) -> Response {
-        let Entered { first, guest, turn } = match self.admit(place, request).await {
+        let Entered { start, guest, turn } = match self.admit(place, request).await {
             Ok(entered) => entered,
             Err(refused) => return *refused,
         };
         // The request is gone by now, and with it what it was read into: that is used again.
-        let response = match first {
-            First::Response(response) => *response,
-            First::Posted(posted) => self.posted(posted).await,
+        let response = match start {
+            Start::Response(response) => *response,
+            Start::Posted(posted) => self.posted(posted).await,
         };
         self.seen_off(response, guest, turn)
     }
@@ -165,11 +165,11 @@ impl Inner {
         let way = Way { door, principal, turn, view };
         let response = match (&parts.method, transport) {
             (&Method::POST, Transport::Streamable) => {
-                let first = match self.post(way, &head, body).await {
-                    Ok(posted) => First::Posted(posted),
-                    Err(refused) => First::Response(Box::new(refusal(&refused))),
+                let start = match self.post(way, &head, body).await {
+                    Ok(posted) => Start::Posted(posted),
+                    Err(refused) => Start::Response(Box::new(refusal(&refused))),
                 };
-                return Ok(Entered { first, guest, turn });
+                return Ok(Entered { start, guest, turn });
             }
             (&Method::GET, Transport::Streamable) => self.get(&way, &head),
             (&Method::DELETE, Transport::Streamable) => self.delete(&way, &head),
@@ -187,7 +187,7 @@ impl Inner {
                 response
             }
         };
-        Ok(Entered { first: First::Response(Box::new(response)), guest, turn })
+        Ok(Entered { start: Start::Response(Box::new(response)), guest, turn })
     }
 
     /// The answer, unless the token was withdrawn meanwhile; a stream ends when it is.
@@ -281,13 +281,13 @@ const GONE: Refused = Refused {
 /// A request that was let in: what it led to at first, whose it is, and the guests' turn before the token was
 /// looked at.
 struct Entered {
-    first: First,
+    start: Start,
     guest: Arc<Principal>,
     turn: u64,
 }
 
 /// What a request leads to at first.
-enum First {
+enum Start {
     Response(Box<Response>),
     Posted(Posted),
 }

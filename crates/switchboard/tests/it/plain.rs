@@ -172,11 +172,16 @@ fn a_request_may_come_in_parts_and_several_at_once() {
     let behind = format!("{{{body}");
     let halves = last.split_at(40);
     let ends = last.split_at(last.len() - 1);
-    let stories: [(&[&str], usize); 9] = [
+    // Longer, in all, than a body is waited for by the hub itself.
+    let tail = last.len() - 8;
+    let bits: Vec<&str> = (tail..last.len()).map(|at| &last[at..=at]).collect();
+    let slowly = [&[&last[..tail]], &bits[..]].concat();
+    let stories: [(&[&str], usize); 10] = [
         (&[&last], 1),
         (&[head, &behind], 1),
         (&[halves.0, halves.1], 1),
         (&[ends.0, ends.1], 1),
+        (&slowly, 1),
         (&[&stay, &stay, &last], 3),
         (&[&format!("{stay}{stay}{last}")], 3),
         (&[&format!("{stay}{}", halves.0), halves.1], 2),

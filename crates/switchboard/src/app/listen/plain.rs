@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use self::read::Read;
 use self::write::{Closing, Writer};
@@ -39,13 +39,16 @@ pub(super) async fn serve(stream: &mut TcpStream, surface: &Surface) -> Ended {
     let pulse = &*surface.pulse;
     let (mut buffer, writer) = (BytesMut::new(), Writer::new(surface.clock.clone()));
     loop {
+        let mut until = None;
         let (request, wanted) = loop {
             let filled = match read::request(&mut buffer) {
                 Read::Request(request, closing) => break (request, closing),
                 Read::Nothing => fill(stream, &mut buffer, pulse).await,
                 Read::More(more) => {
                     buffer.reserve(more);
-                    let follows = timeout(FOLLOWS, fill(stream, &mut buffer, pulse));
+                    // In all: whoever sends it bit by bit would hold what was read of it.
+                    let until = *until.get_or_insert_with(|| Instant::now() + FOLLOWS);
+                    let follows = timeout_at(until, fill(stream, &mut buffer, pulse));
                     Box::pin(follows).await.unwrap_or(Filled::Late)
                 }
                 Read::Odd => Filled::Late,
