@@ -17,8 +17,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::{environment, process, say, testware};
 
-/// What is run at once. Some scenarios measure time, so they must not wait for each other.
-const WORKERS: usize = 3;
+/// What is run at once: as much as the smallest machine has cores. Some scenarios measure time, so they must not
+/// wait for each other.
+const WORKERS: usize = 2;
 /// What the suite is run against: programs of ours, built as the tests build them.
 const PROGRAMS: [&str; 4] = ["upstream-test-server", "switchboard", "mcp-fixture", "mcp-relay"];
 
