@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::auth::Authenticate;
 use crate::gate::Gate;
 use crate::guests::Guests;
-use crate::http::{self, Channels, Outgoing};
+use crate::http::{self, Channels, Outgoing, Post};
 use crate::listeners::Listeners;
 use crate::options::{Limits, Options};
 use crate::park::Parked;
@@ -109,6 +109,15 @@ impl Endpoint {
             Some(place) => Ok(self.0.clone().enter(place, request)),
             None => Err(request),
         }
+    }
+
+    /// Answers a POST that was read whole. What it asks for is begun before this returns, so that what it was
+    /// read into is free again; `None` if its path is not among the routes, or is one for [`Self::answer`].
+    pub fn post(
+        &self,
+        post: Post<'_>,
+    ) -> Option<impl Future<Output = axum::http::Response<Outgoing>> + use<>> {
+        self.0.post_whole(post)
     }
 
     /// A server says that a resource of its changed: whoever subscribed to it is told. The URI is

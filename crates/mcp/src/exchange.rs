@@ -17,7 +17,7 @@ use switchboard_wire::{
 
 use crate::endpoint::Inner;
 use crate::guests::Pass;
-use crate::head::Head;
+use crate::head::{self, Head};
 use crate::http::Way;
 use crate::listeners::Listening;
 use crate::outbox::{Keep, Outbox};
@@ -367,8 +367,8 @@ fn check_params(
         return Ok(());
     }
     // Two of one kind say nothing, whether or not the argument is there.
-    let several = wanted.iter().find(|param| head.all.get_all(&*param.header).iter().count() > 1);
-    let find = |name: &str| head.all.get(name)?.to_str().ok();
+    let several = wanted.iter().find(|param| head.all.of(&param.header).len() > 1);
+    let find = |name: &str| head.all.of(name).first().copied().and_then(head::text);
     let checked = match several {
         Some(param) => Err(Mismatch::Malformed(param.header.clone())),
         None => header::check_params(wanted, params.arguments(), find),

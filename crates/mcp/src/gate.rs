@@ -6,12 +6,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::StatusCode;
 use switchboard_wire::header::{ACCEPT_BOTH, JSON};
 
 use crate::auth::{Authenticate, Principal};
-use crate::head::Head;
+use crate::head::{self, Head, Headers};
 
 /// What is let in.
 pub(crate) struct Gate {
@@ -42,8 +41,9 @@ impl Gate {
     }
 
     /// Whether a request came to us by a name of ours, from a page of ours or no page, with headers
-    /// of a bearable size. A page that rebinds its own name to us fails here.
-    pub(crate) fn check(&self, uri: &Uri, head: &Head<'_>) -> Result<(), Refused> {
+    /// of a bearable size. A page that rebinds its own name to us fails here. The authority is the one that
+    /// the request line names, if it does.
+    pub(crate) fn check(&self, authority: Option<&str>, head: &Head<'_>) -> Result<(), Refused> {
         let refuse = |status, reason| Err(Refused { status, reason });
         if head.size > self.headers {
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
@@ -51,7 +51,7 @@ impl Gate {
         }
         let host = match head.host.is_there() {
             true => head.host.text(),
-            false => uri.authority().map(|authority| authority.as_str()),
+            false => authority,
         };
         if !host.is_some_and(|host| self.is_ours(host)) {
             let reason = "the Host header names none of this hub's names";
@@ -142,13 +142,14 @@ pub(crate) fn check_get(head: &Head<'_>) -> Result<(), Refused> {
 }
 
 /// Whether the client takes answers of that type; one that does not say takes any.
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let mut all = headers.get_all(ACCEPT).iter().peekable();
-    if all.peek().is_none() {
+fn accepts(headers: Headers<'_>, kind: &str) -> bool {
+    let all = headers.of("accept");
+    if all.is_empty() {
         return true;
     }
     let group = kind.split('/').next().unwrap_or_default();
-    all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
+    let texts = all.into_iter().filter_map(head::text);
+    texts.flat_map(|value| value.split(',')).any(|range| {
         let range = range.split(';').next().unwrap_or_default().trim();
         range.eq_ignore_ascii_case(kind)
             || range == "*/*"

@@ -1,13 +1,38 @@
 //! What the headers of a request say that steers the endpoint, found in one pass over them. Judges nothing.
 
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderMap;
 use switchboard_wire::header::Mirror;
 use switchboard_wire::{header, meta};
+
+/// A header as it came: its name in any case, and its value.
+pub type Field<'h> = (&'h str, &'h [u8]);
+
+/// All headers of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Headers<'h> {
+    /// As an HTTP library keeps them.
+    Map(&'h HeaderMap),
+    /// As they came.
+    Fields(&'h [Field<'h>]),
+}
+
+impl<'h> Headers<'h> {
+    /// The values of a header, which is rarely asked for.
+    pub(crate) fn of(self, name: &str) -> Vec<&'h [u8]> {
+        match self {
+            Self::Map(map) => map.get_all(name).iter().map(|value| value.as_bytes()).collect(),
+            Self::Fields(fields) => {
+                let is_meant = |field: &&Field<'_>| field.0.eq_ignore_ascii_case(name);
+                fields.iter().filter(is_meant).map(|(_, value)| *value).collect()
+            }
+        }
+    }
+}
 
 /// What the headers of a request say.
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'h> {
-    pub(crate) all: &'h HeaderMap,
+    pub(crate) all: Headers<'h>,
     /// Bytes of all of them.
     pub(crate) size: usize,
     pub(crate) host: Once<'h>,
@@ -26,7 +51,7 @@ pub(crate) struct Head<'h> {
 #[derive(Clone, Copy)]
 pub(crate) enum Once<'h> {
     Absent,
-    Is(&'h HeaderValue),
+    Is(&'h [u8]),
     Several,
 }
 
@@ -34,7 +59,7 @@ impl<'h> Once<'h> {
     /// Its text, if it is there once and is text.
     pub(crate) fn text(self) -> Option<&'h str> {
         match self {
-            Self::Is(value) => value.to_str().ok(),
+            Self::Is(value) => text(value),
             Self::Absent | Self::Several => None,
         }
     }
@@ -45,8 +70,22 @@ impl<'h> Once<'h> {
     }
 }
 
+/// A value as text, if it is nothing but visible letters, blanks and tabs.
+pub(crate) fn text(value: &[u8]) -> Option<&str> {
+    let is_text = value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+    std::str::from_utf8(value).ok().filter(|_| is_text)
+}
+
+/// The longest name of those that are looked for.
+const LONGEST: usize = header::PROTOCOL_VERSION.len();
+const VERSION: &[u8] = header::PROTOCOL_VERSION.as_bytes();
+const SESSION: &[u8] = header::SESSION_ID.as_bytes();
+const METHOD: &[u8] = header::METHOD.as_bytes();
+const NAME: &[u8] = header::NAME.as_bytes();
+const TRACE: &[u8] = meta::TRACEPARENT.as_bytes();
+
 impl<'h> Head<'h> {
-    pub(crate) fn of(headers: &'h HeaderMap) -> Self {
+    pub(crate) fn of(headers: Headers<'h>) -> Self {
         let none = Once::Absent;
         let mut head = Self {
             all: headers,
@@ -62,28 +101,40 @@ impl<'h> Head<'h> {
             name: none,
             trace: none,
         };
-        for (name, value) in headers {
-            let name = name.as_str();
-            head.size += name.len() + value.len();
-            let place = match name {
-                "host" => &mut head.host,
-                "origin" => &mut head.origin,
-                "authorization" => &mut head.authorization,
-                "content-type" => &mut head.content_type,
-                "accept" => &mut head.accept,
-                header::PROTOCOL_VERSION => &mut head.version,
-                header::SESSION_ID => &mut head.session,
-                header::METHOD => &mut head.method,
-                header::NAME => &mut head.name,
-                meta::TRACEPARENT => &mut head.trace,
-                _ => continue,
-            };
-            *place = match place {
-                Once::Absent => Once::Is(value),
-                Once::Is(_) | Once::Several => Once::Several,
-            };
+        match headers {
+            Headers::Map(map) => {
+                map.iter().for_each(|(name, value)| head.take(name.as_str(), value.as_bytes()));
+            }
+            Headers::Fields(fields) => {
+                fields.iter().for_each(|(name, value)| head.take(name, value));
+            }
         }
         head
+    }
+
+    fn take(&mut self, name: &str, value: &'h [u8]) {
+        self.size += name.len() + value.len();
+        let mut room = [0; LONGEST];
+        let Some(lower) = room.get_mut(..name.len()) else { return };
+        lower.copy_from_slice(name.as_bytes());
+        lower.make_ascii_lowercase();
+        let place = match &*lower {
+            b"host" => &mut self.host,
+            b"origin" => &mut self.origin,
+            b"authorization" => &mut self.authorization,
+            b"content-type" => &mut self.content_type,
+            b"accept" => &mut self.accept,
+            VERSION => &mut self.version,
+            SESSION => &mut self.session,
+            METHOD => &mut self.method,
+            NAME => &mut self.name,
+            TRACE => &mut self.trace,
+            _ => return,
+        };
+        *place = match place {
+            Once::Absent => Once::Is(value),
+            Once::Is(_) | Once::Several => Once::Several,
+        };
     }
 
     /// The headers that the stateless era mirrors.
@@ -94,7 +145,7 @@ impl<'h> Head<'h> {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderName;
+    use axum::http::{HeaderName, HeaderValue};
 
     use super::*;
 
@@ -112,10 +163,61 @@ mod tests {
             for value in values {
                 headers.append(&name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
             }
-            let head = Head::of(&headers);
-            assert_eq!((head.host.text(), head.host.is_there()), (text, there), "{values:?}");
-            let size: usize = values.iter().map(|value| value.len() + 4).sum();
-            assert_eq!(head.size, size);
+            let fields: Vec<Field<'_>> = values.iter().map(|it| ("hOsT", it.as_bytes())).collect();
+            for headers in [Headers::Map(&headers), Headers::Fields(&fields)] {
+                let head = Head::of(headers);
+                assert_eq!((head.host.text(), head.host.is_there()), (text, there), "{values:?}");
+                let size: usize = values.iter().map(|value| value.len() + 4).sum();
+                assert_eq!(head.size, size);
+                assert_eq!(headers.of("Host").len(), values.len());
+            }
+        }
+    }
+
+    #[test]
+    fn each_has_its_place_in_either_form() {
+        let names = [
+            "host",
+            "origin",
+            "authorization",
+            "content-type",
+            "accept",
+            header::PROTOCOL_VERSION,
+            header::SESSION_ID,
+            header::METHOD,
+            header::NAME,
+            meta::TRACEPARENT,
+        ];
+        let mut map = HeaderMap::new();
+        for name in names {
+            map.insert(HeaderName::from_static(name), HeaderValue::from_static(name));
+        }
+        let upper = names.map(str::to_ascii_uppercase);
+        let fields: Vec<Field<'_>> =
+            upper.iter().zip(names).map(|(name, value)| (&**name, value.as_bytes())).collect();
+        for headers in [Headers::Map(&map), Headers::Fields(&fields)] {
+            let head = Head::of(headers);
+            let found = [
+                head.host,
+                head.origin,
+                head.authorization,
+                head.content_type,
+                head.accept,
+                head.version,
+                head.session,
+                head.method,
+                head.name,
+                head.trace,
+            ];
+            assert_eq!(found.map(|once| once.text().unwrap()), names);
+        }
+    }
+
+    #[test]
+    fn what_is_text_is_what_the_library_takes_for_it() {
+        for byte in (0..=u8::MAX).filter(|byte| HeaderValue::from_bytes(&[*byte]).is_ok()) {
+            let theirs = HeaderValue::from_bytes(&[byte]).unwrap();
+            assert_eq!(text(&[byte]), theirs.to_str().ok(), "{byte}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod batch;
 mod body;
 mod call;
 mod legacy;
+mod post;
 mod read;
 
 use std::sync::Arc;
@@ -22,12 +23,13 @@ use switchboard_wire::{code, header, sse, write};
 use self::body::Events;
 pub use self::body::Outgoing;
 pub(crate) use self::legacy::Channels;
+pub use self::post::Post;
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::endpoint::Inner;
 use crate::exchange::Posted;
 use crate::gate::{self, Refused};
-use crate::head::Head;
+use crate::head::{self, Head, Headers};
 use crate::reply::{Body, Reply};
 use crate::session::{EventId, Session};
 
@@ -128,11 +130,15 @@ impl Inner {
         place: Place,
         request: Request<impl Incoming>,
     ) -> Response {
-        let Entered { start, guest, turn } = match self.admit(place, request).await {
-            Ok(entered) => entered,
-            Err(refused) => return *refused,
-        };
-        // The request is gone by now, and with it what it was read into: that is used again.
+        // The request is gone behind this, and with it what it was read into: that is used again.
+        match self.admit(place, request).await {
+            Ok(entered) => self.conclude(entered).await,
+            Err(refused) => *refused,
+        }
+    }
+
+    /// Answers a request that was let in.
+    async fn conclude(self: Arc<Self>, Entered { start, guest, turn }: Entered) -> Response {
         let response = match start {
             Start::Response(response) => *response,
             Start::Posted(posted) => self.posted(posted).await,
@@ -147,22 +153,10 @@ impl Inner {
         request: Request<impl Incoming>,
     ) -> Result<Entered, Box<Response>> {
         let (parts, body) = request.into_parts();
-        let head = Head::of(&parts.headers);
-        self.gate.check(&parts.uri, &head).map_err(|refused| Box::new(refusal(&refused)))?;
-        // Before the token is looked at: whatever changes from here on is seen at the end.
-        let turn = self.guests.turn();
-        let Some(principal) = gate::principal(&*self.auth, &head) else {
-            return Err(Box::new(unauthorized()));
-        };
-        let seen = door.and_then(|door| {
-            let view = self.registry.look(|now| door.view(now, &principal, &self.surface))?;
-            Some((door, view))
-        });
-        let Some((door, view)) = seen else {
-            return Err(Box::new(plain(StatusCode::NOT_FOUND, "Not found")));
-        };
-        let guest = principal.clone();
-        let way = Way { door, principal, turn, view };
+        let head = Head::of(Headers::Map(&parts.headers));
+        let authority = parts.uri.authority().map(|authority| authority.as_str());
+        let way = self.let_in(door, authority, &head)?;
+        let (guest, turn) = (way.principal.clone(), way.turn);
         let response = match (&parts.method, transport) {
             (&Method::POST, Transport::Streamable) => {
                 let start = match self.post(way, &head, body).await {
@@ -188,6 +182,29 @@ impl Inner {
             }
         };
         Ok(Entered { start: Start::Response(Box::new(response)), guest, turn })
+    }
+
+    /// Whose request it is, and what they see there; looks at nothing else that it says.
+    fn let_in(
+        &self,
+        door: Option<Door>,
+        authority: Option<&str>,
+        head: &Head<'_>,
+    ) -> Result<Way, Box<Response>> {
+        self.gate.check(authority, head).map_err(|refused| Box::new(refusal(&refused)))?;
+        // Before the token is looked at: whatever changes from here on is seen at the end.
+        let turn = self.guests.turn();
+        let Some(principal) = gate::principal(&*self.auth, head) else {
+            return Err(Box::new(unauthorized()));
+        };
+        let seen = door.and_then(|door| {
+            let view = self.registry.look(|now| door.view(now, &principal, &self.surface))?;
+            Some((door, view))
+        });
+        match seen {
+            Some((door, view)) => Ok(Way { door, principal, turn, view }),
+            None => Err(Box::new(plain(StatusCode::NOT_FOUND, "Not found"))),
+        }
     }
 
     /// The answer, unless the token was withdrawn meanwhile; a stream ends when it is.
@@ -261,11 +278,10 @@ impl Inner {
 }
 
 /// What a client that comes back has read last.
-fn last_event(headers: &axum::http::HeaderMap) -> Result<Option<EventId>, Refused> {
-    let Some(last) = headers.get(header::LAST_EVENT_ID).filter(|last| !last.is_empty()) else {
-        return Ok(None);
-    };
-    let last = last.to_str().ok().and_then(EventId::parse);
+fn last_event(headers: Headers<'_>) -> Result<Option<EventId>, Refused> {
+    let first = headers.of(header::LAST_EVENT_ID).first().copied();
+    let Some(last) = first.filter(|last| !last.is_empty()) else { return Ok(None) };
+    let last = head::text(last).and_then(EventId::parse);
     last.map(Some).ok_or(Refused {
         status: StatusCode::BAD_REQUEST,
         reason: "the Last-Event-ID is none of this hub's",

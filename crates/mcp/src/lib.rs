@@ -39,6 +39,7 @@ mod watches;
 
 pub use auth::{Authenticate, Principal, Role};
 pub use endpoint::Endpoint;
-pub use http::Outgoing;
+pub use head::Field;
+pub use http::{Outgoing, Post};
 pub use options::{Identity, Limits, Options};
 pub use session::Remember;

@@ -1,10 +1,10 @@
 //! Which hosts, origins and kinds of answers are let in.
 
 use axum::http::header::{ACCEPT, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Gate, accepts};
-use crate::head::Head;
+use crate::head::{Head, Headers};
 
 fn headers(rows: &[(HeaderName, &'static str)]) -> HeaderMap {
     rows.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
@@ -17,7 +17,7 @@ fn check(host: &'static str, origin: Option<&'static str>) -> u16 {
     if let Some(origin) = origin {
         all.insert(ORIGIN, HeaderValue::from_static(origin));
     }
-    match gate.check(&Uri::from_static("/mcp"), &Head::of(&all)) {
+    match gate.check(None, &Head::of(Headers::Map(&all))) {
         Ok(()) => 200,
         Err(refused) => refused.status.as_u16(),
     }
@@ -85,7 +85,7 @@ fn kinds_of_answers() {
     for (value, both) in rows {
         let all = headers(&[(ACCEPT, value)]);
         let kinds = ["application/json", "text/event-stream"];
-        assert_eq!(kinds.iter().all(|kind| accepts(&all, kind)), both, "{value}");
+        assert_eq!(kinds.iter().all(|kind| accepts(Headers::Map(&all), kind)), both, "{value}");
     }
-    assert!(accepts(&HeaderMap::new(), "application/json"), "who does not say takes any");
+    assert!(accepts(Headers::Fields(&[]), "application/json"), "who does not say takes any");
 }

@@ -19,10 +19,7 @@ const COPIED: usize = 2 * 1024;
 /// The whole of a body.
 pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes, Refused> {
     let most = limits.message.max_bytes;
-    let declared = body.size_hint().lower();
-    if declared > most as u64 {
-        return Err(too_large());
-    }
+    fits(usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX), limits)?;
     let mut collecting = pin!(collect(body, most));
     // Nearly always it came together with its head: then nobody needs a clock.
     if let Poll::Ready(read) =
@@ -37,6 +34,11 @@ pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes,
             Err(Refused { status: StatusCode::REQUEST_TIMEOUT, reason })
         }
     }
+}
+
+/// Whether a body of that length may be read at all.
+pub(super) fn fits(length: usize, limits: &Limits) -> Result<(), Refused> {
+    if length > limits.message.max_bytes { Err(too_large()) } else { Ok(()) }
 }
 
 async fn collect(mut body: impl Incoming, most: usize) -> Result<Bytes, Refused> {

@@ -21,7 +21,7 @@ use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
-use switchboard_mcp::Endpoint;
+use switchboard_mcp::{Endpoint, Post};
 use switchboard_model::Clock;
 use switchboard_upstream::files;
 use tokio::net::{TcpListener, TcpStream};
@@ -128,6 +128,13 @@ type Response = axum::http::Response<Answer>;
 type Answering = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
 impl Surface {
+    /// Asks the endpoint, if this is one of its requests.
+    fn post(&self, post: Post<'_>) -> Option<Answering> {
+        let answer = self.endpoint.post(post)?;
+        let busy = self.pulse.begin();
+        Some(Box::pin(async move { Ok(answer.await.map(|body| Answer::endpoint(body, busy))) }))
+    }
+
     fn ask<B>(&self, request: Request<B>) -> Answering
     where
         B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,

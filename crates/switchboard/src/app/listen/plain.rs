@@ -40,9 +40,10 @@ pub(super) async fn serve(stream: &mut TcpStream, surface: &Surface) -> Ended {
     let (mut buffer, writer) = (BytesMut::new(), Writer::new(surface.clock.clone()));
     loop {
         let mut until = None;
-        let (request, wanted) = loop {
-            let filled = match read::request(&mut buffer) {
-                Read::Request(request, closing) => break (request, closing),
+        let (answering, wanted) = loop {
+            let filled = match read::next(&mut buffer, |post| surface.post(post)) {
+                Read::Asked(answering, closing) => break (answering, closing),
+                Read::Request(request, closing) => break (surface.ask(*request), closing),
                 Read::Nothing => fill(stream, &mut buffer, pulse).await,
                 Read::More(more) => {
                     buffer.reserve(more);
@@ -62,7 +63,6 @@ pub(super) async fn serve(stream: &mut TcpStream, surface: &Surface) -> Ended {
                 }
             }
         };
-        let answering = surface.ask(request);
         let Some(response) = answered(stream, &mut buffer, answering).await else {
             return Ended::Closed;
         };

@@ -2,13 +2,12 @@
 //! nothing that changes how a message ends or what a connection is.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Request, Uri};
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use http_body_util::Full;
-use switchboard_wire::header;
+use switchboard_mcp::{Field, Post};
 
 use super::write::Closing;
 
@@ -16,74 +15,66 @@ use super::write::Closing;
 const HEADERS: usize = 32;
 /// How long a request may be here, with its head.
 const LONGEST: usize = 64 * 1024;
-/// Names that are no one else's, and are found without asking for memory.
-static KNOWN: [HeaderName; 4] = [
-    HeaderName::from_static(header::SESSION_ID),
-    HeaderName::from_static(header::PROTOCOL_VERSION),
-    HeaderName::from_static(header::METHOD),
-    HeaderName::from_static(header::NAME),
-];
+/// What is read into is used again and again, unless a request made it longer than this.
+const KEPT: usize = 16 * 1024;
 
 /// What was read so far.
-#[expect(clippy::large_enum_variant, reason = "nearly all are requests, and it is looked at once")]
-pub(super) enum Read {
+pub(super) enum Read<A> {
     /// Nothing.
     Nothing,
-    /// A request, which is no longer in the buffer, and whether the client wants no more after it.
-    Request(Request<Full<Bytes>>, Closing),
+    /// A request that was asked at once, and whether the client wants no more after it.
+    Asked(A, Closing),
+    /// A request that is left to be asked, likewise.
+    Request(Box<Request<Full<Bytes>>>, Closing),
     /// A head, whose body lacks so many bytes.
     More(usize),
     /// Something that is not for here. All of it is in the buffer.
     Odd,
 }
 
-/// Takes the next request out of the buffer.
-pub(super) fn request(buffer: &mut BytesMut) -> Read {
+/// Takes the next request out of the buffer; whoever can be asked at once is.
+pub(super) fn next<A>(buffer: &mut BytesMut, ask: impl FnOnce(Post<'_>) -> Option<A>) -> Read<A> {
     if buffer.is_empty() {
         return Read::Nothing;
     }
-    let mut headers = [const { Header::NONE }; HEADERS];
-    let Some(shape) = Shape::of(buffer, &mut headers) else { return Read::Odd };
-    let all = shape.head + shape.body;
-    if all > LONGEST {
+    let mut fields = [("", &[][..]); HEADERS];
+    let Some(Shape { head, body, path, headers, closing }) = Shape::of(buffer, &mut fields) else {
         return Read::Odd;
+    };
+    let all = match head.checked_add(body) {
+        Some(all) if all <= LONGEST => all,
+        _ => return Read::Odd,
+    };
+    let Some(body) = buffer.get(head..all) else { return Read::More(all - buffer.len()) };
+    // A call holds its message to its end. What it was read into is wanted for the next one before that.
+    let body = Bytes::copy_from_slice(body);
+    let read = match ask(Post { path, headers, body: &body }) {
+        Some(asked) => Read::Asked(asked, closing),
+        None => match request(path, headers, body) {
+            Some(request) => Read::Request(Box::new(request), closing),
+            None => return Read::Odd,
+        },
+    };
+    buffer.advance(all);
+    if all > KEPT && buffer.is_empty() {
+        *buffer = BytesMut::new();
     }
-    if all > buffer.len() {
-        return Read::More(all - buffer.len());
-    }
-    let bytes = buffer.split_to(all).freeze();
-    match shape.request(&bytes) {
-        Some(request) => Read::Request(request, shape.closing),
-        None => {
-            let mut whole = BytesMut::from(&bytes[..]);
-            whole.extend_from_slice(buffer);
-            *buffer = whole;
-            Read::Odd
-        }
-    }
+    read
 }
 
 /// Where everything is in a request.
-struct Shape<'s> {
+struct Shape<'b, 's> {
     /// Bytes of the head, and of the body.
     head: usize,
     body: usize,
-    path: Range<usize>,
-    headers: &'s [Header],
+    path: &'b str,
+    headers: &'s [Field<'b>],
     closing: Closing,
 }
 
-#[derive(Clone, Default)]
-struct Header {
-    name: Range<u16>,
-    value: Range<u16>,
-}
-
-impl<'s> Shape<'s> {
+impl<'b, 's> Shape<'b, 's> {
     /// Nothing if this is no whole head, or one that is not for here.
-    fn of(bytes: &[u8], headers: &'s mut [Header; HEADERS]) -> Option<Self> {
-        // Places are told in 16 bits, and a head may be as long as a request.
-        let bytes = &bytes[..bytes.len().min(LONGEST - 1)];
+    fn of(bytes: &'b [u8], fields: &'s mut [Field<'b>; HEADERS]) -> Option<Self> {
         let mut room = [const { MaybeUninit::uninit() }; HEADERS];
         let mut request = httparse::Request::new(&mut []);
         let parsed = request.parse_with_uninit_headers(bytes, &mut room);
@@ -92,9 +83,8 @@ impl<'s> Shape<'s> {
             return None;
         }
         let path = request.path.filter(|path| path.starts_with('/'))?;
-        let path = place(bytes, path.as_bytes());
         let (mut body, mut closing) = (None, Closing::No);
-        for (place, header) in headers.iter_mut().zip(&*request.headers) {
+        for (field, header) in fields.iter_mut().zip(&*request.headers) {
             match special(header.name) {
                 Some(Special::Length) => {
                     let length = length(header.value)?;
@@ -107,44 +97,25 @@ impl<'s> Shape<'s> {
                 Some(Special::Connection | Special::Other) => return None,
                 None => {}
             }
-            *place = Header::of(bytes, header)?;
+            *field = (header.name, header.value);
         }
-        let headers = &headers[..request.headers.len()];
+        let headers = &fields[..request.headers.len()];
         Some(Self { head, body: body?, path, headers, closing })
     }
-
-    fn request(&self, bytes: &Bytes) -> Option<Request<Full<Bytes>>> {
-        let mut headers = HeaderMap::with_capacity(self.headers.len());
-        for Header { name, value } in self.headers {
-            let name = named(&bytes[usize::from(name.start)..usize::from(name.end)])?;
-            let value = bytes.slice(usize::from(value.start)..usize::from(value.end));
-            headers.append(name, HeaderValue::from_maybe_shared(value).ok()?);
-        }
-        let uri = Uri::from_maybe_shared(bytes.slice(self.path.clone())).ok()?;
-        let mut request = Request::new(Full::new(bytes.slice(self.head..)));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = uri;
-        *request.headers_mut() = headers;
-        Some(request)
-    }
 }
 
-impl Header {
-    const NONE: Self = Self { name: 0..0, value: 0..0 };
-
-    fn of(bytes: &[u8], header: &httparse::Header<'_>) -> Option<Self> {
-        let short = |long: Range<usize>| {
-            Some(u16::try_from(long.start).ok()?..u16::try_from(long.end).ok()?)
-        };
-        let name = short(place(bytes, header.name.as_bytes()))?;
-        Some(Self { name, value: short(place(bytes, header.value))? })
+/// The same for whoever knows requests as the library has them.
+fn request(path: &str, fields: &[Field<'_>], body: Bytes) -> Option<Request<Full<Bytes>>> {
+    let mut headers = HeaderMap::with_capacity(fields.len());
+    for (name, value) in fields {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        headers.append(name, HeaderValue::from_bytes(value).ok()?);
     }
-}
-
-/// Where a part is.
-fn place(bytes: &[u8], part: &[u8]) -> Range<usize> {
-    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
-    start..start + part.len()
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = Uri::try_from(path).ok()?;
+    *request.headers_mut() = headers;
+    Some(request)
 }
 
 /// Headers that say how a message ends or what a connection is.
@@ -173,11 +144,6 @@ fn length(value: &[u8]) -> Option<usize> {
 
 fn is(value: &[u8], word: &str) -> bool {
     value.eq_ignore_ascii_case(word.as_bytes())
-}
-
-fn named(name: &[u8]) -> Option<HeaderName> {
-    let known = KNOWN.iter().find(|known| known.as_str().as_bytes().eq_ignore_ascii_case(name));
-    known.cloned().or_else(|| HeaderName::from_bytes(name).ok())
 }
 
 #[cfg(test)]

@@ -4,18 +4,24 @@ use switchboard_testkit::seed;
 
 use super::*;
 
+/// The next request, where nobody can be asked at once.
+fn left(buffer: &mut BytesMut) -> Read<std::convert::Infallible> {
+    next(buffer, |_| None)
+}
+
 /// What becomes of a request with these lines and this body: `r` it is read, `c` and closed behind, `m` more is
 /// awaited, `o` it is not for here.
 #[track_caller]
 fn check(lines: &[&str], body: &str, expected: char) {
     let text = format!("{}\r\n\r\n{body}", lines.join("\r\n"));
     let mut buffer = BytesMut::from(text.as_bytes());
-    let became = match request(&mut buffer) {
+    let became = match left(&mut buffer) {
         Read::Request(_, Closing::No) => 'r',
         Read::Request(_, Closing::Yes) => 'c',
         Read::More(_) => 'm',
         Read::Odd => 'o',
         Read::Nothing => 'n',
+        Read::Asked(never, _) => match never {},
     };
     assert_eq!(became, expected, "{text}");
     if matches!(became, 'm' | 'o') {
@@ -82,7 +88,7 @@ fn a_head_that_has_not_ended_is_not_for_here() {
     let whole = b"POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
     for end in 1..whole.len() {
         let mut buffer = BytesMut::from(&whole[..end]);
-        assert!(matches!(request(&mut buffer), Read::Odd), "{end}");
+        assert!(matches!(left(&mut buffer), Read::Odd), "{end}");
         assert_eq!(buffer, whole[..end]);
     }
     let many: Vec<String> = (0..HEADERS).map(|nth| format!("x-{nth}: 1")).collect();
@@ -98,7 +104,20 @@ async fn all_of_a_request_is_passed_on_and_the_next_one_stays() {
     let text = "POST /mcp/agents/a?b=c HTTP/1.1\r\nHost: localhost:1\r\nMCP-Session-ID: s\r\nX-Two: 1\r\n\
                 x-two:  2 \r\nContent-Length: 3\r\n\r\nabcPOST /next";
     let mut buffer = BytesMut::from(text);
-    let Read::Request(read, Closing::No) = request(&mut buffer) else { panic!("it is one") };
+    let asked = next(&mut buffer.clone(), |Post { path, headers, body }| {
+        assert_eq!((path, &body[..]), ("/mcp/agents/a?b=c", &b"abc"[..]));
+        let expected: [Field<'_>; 5] = [
+            ("Host", b"localhost:1"),
+            ("MCP-Session-ID", b"s"),
+            ("X-Two", b"1"),
+            ("x-two", b"2"),
+            ("Content-Length", b"3"),
+        ];
+        assert_eq!(headers, expected);
+        Some(())
+    });
+    assert!(matches!(asked, Read::Asked((), Closing::No)));
+    let Read::Request(read, Closing::No) = left(&mut buffer) else { panic!("it is one") };
     assert_eq!(buffer, &b"POST /next"[..]);
     assert_eq!(
         (read.method(), read.uri().to_string()),
@@ -145,7 +164,7 @@ async fn nothing_is_lost_of_what_is_broken() {
             }
         }
         let mut buffer = BytesMut::from(&bytes[..]);
-        match request(&mut buffer) {
+        match left(&mut buffer) {
             Read::Request(read, _) => {
                 let lengths: Vec<_> =
                     read.headers().get_all("content-length").iter().cloned().collect();
@@ -157,6 +176,7 @@ async fn nothing_is_lost_of_what_is_broken() {
             }
             Read::More(_) | Read::Odd => assert_eq!(buffer, bytes[..]),
             Read::Nothing => unreachable!("there is something"),
+            Read::Asked(never, _) => match never {},
         }
     }
     assert!(taken > 1_000, "{taken}");
