@@ -72,8 +72,8 @@ impl<'h> Once<'h> {
 
 /// A value as text, if it is nothing but visible letters, blanks and tabs.
 pub(crate) fn text(value: &[u8]) -> Option<&str> {
-    let is_text = value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
-    std::str::from_utf8(value).ok().filter(|_| is_text)
+    // What reads a head lets no control character through but the tab; so much for the others.
+    std::str::from_utf8(value).ok().filter(|text| text.is_ascii())
 }
 
 /// The longest name of those that are looked for.

@@ -10,7 +10,10 @@ use super::load::{Amount, Era, Figures, Opened, median, middle};
 use super::stage::{Home, Hop, Hub};
 use super::{Bench, say};
 
-const SESSIONS: usize = 1_000;
+/// Enough that what one costs is not lost in the pages that a process takes and gives back by itself.
+const HELD: usize = 4_000;
+/// How many are opened at once where only the time counts.
+const OPENED: usize = 1_000;
 
 pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
     let programs = &bench.programs;
@@ -29,41 +32,55 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
     large.ready(programs, count * 50, "up0__echo")?;
     let hubs = [small, large];
     let names = ["1 server".to_owned(), format!("{count} servers")];
-    let calls = calls(bench, &hubs)?;
-    let open = |hub: &Hub| hub.target("hub", "up0__echo").open(programs, SESSIONS);
-    let opened: [Opened; 2] = [open(&hubs[0])?, open(&hubs[1])?];
-    for ((name, calls), opened) in names.iter().zip(&calls).zip(&opened) {
-        let figures = middle(calls);
+    // First, on hubs that have seen none.
+    let held = [open(bench, &hubs[0], HELD)?, open(bench, &hubs[1], HELD)?];
+    let opened = in_turns(bench.pick(5, 1), &hubs, |hub| Ok(open(bench, hub, OPENED)?.rate))?;
+    let amount = Amount { connections: 64, seconds: 1.0, era: Era::Session };
+    let calls = in_turns(bench.pick(15, 2), &hubs, |hub| {
+        hub.target("hub", "up0__echo").calls(programs, amount)
+    })?;
+    for (at, name) in names.iter().enumerate() {
+        let figures = middle(&calls[at]);
         say::note(format_args!(
             "  {name:<14}{:>8} calls/s and {:>6} µs of CPU at 64, {:>6} new sessions/s, {:>6} KB a session, {:>6} MB at rest",
             number(figures.rate),
             number(figures.cpu),
-            number(opened.rate),
-            number(opened.each),
-            number(opened.before / 1024.0),
+            number(median(opened[at].clone())),
+            number(held[at].each),
+            number(held[at].before / 1024.0),
         ));
     }
-    let ratio = |pick: fn(&Figures) -> f64| {
-        median(calls[1].iter().zip(&calls[0]).map(|(many, few)| pick(many) / pick(few)).collect())
-    };
     let label = |what: &str| format!("{count} servers: {what}");
     let few = "× 1 server";
-    goals.add(label("calls/s at 64"), ratio(|f| f.rate), Limit::AtLeast(0.9), few);
-    goals.add(label("CPU per call at 64"), ratio(|f| f.cpu), Limit::AtMost(1.1), few);
-    let sessions = opened[1].rate / opened[0].rate;
+    goals.add(label("calls/s at 64"), ratio(&calls, |f| f.rate), Limit::AtLeast(0.9), few);
+    goals.add(label("CPU per call at 64"), ratio(&calls, |f| f.cpu), Limit::AtMost(1.1), few);
+    let sessions = ratio(&opened, |rate| *rate);
     goals.add(label("new sessions/s"), sessions, Limit::AtLeast(0.9), few);
-    let memory = opened[1].each / opened[0].each;
+    let memory = held[1].each / held[0].each;
     goals.add(label("memory of a session"), memory, Limit::AtMost(1.1), few);
     Ok(())
 }
 
-fn calls(bench: &Bench, hubs: &[Hub; 2]) -> Result<[Vec<Figures>; 2]> {
-    let amount = Amount { connections: 64, seconds: bench.pick(1.5, 0.5), era: Era::Session };
-    let mut all: [Vec<Figures>; 2] = Default::default();
-    for _ in 0..bench.pick(5, 2) {
-        for (figures, hub) in all.iter_mut().zip(hubs) {
-            figures.push(hub.target("hub", "up0__echo").calls(&bench.programs, amount)?);
+fn open(bench: &Bench, hub: &Hub, sessions: usize) -> Result<Opened> {
+    hub.target("hub", "up0__echo").open(&bench.programs, sessions)
+}
+
+/// What is measured at one and the other, in so many rounds.
+fn in_turns<T>(
+    rounds: usize,
+    hubs: &[Hub; 2],
+    measure: impl Fn(&Hub) -> Result<T>,
+) -> Result<[Vec<T>; 2]> {
+    let mut all = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        for (measured, hub) in all.iter_mut().zip(hubs) {
+            measured.push(measure(hub)?);
         }
     }
     Ok(all)
+}
+
+/// How the second stands to the first: the middle of the ratios within each round.
+fn ratio<T>([few, many]: &[Vec<T>; 2], pick: fn(&T) -> f64) -> f64 {
+    median(many.iter().zip(few).map(|(many, few)| pick(many) / pick(few)).collect())
 }
