@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 
 use super::goals::{Goals, Limit, number};
-use super::load::{Amount, Era, Figures, Opened, median, middle};
+use super::load::{Amount, Era, Opened, median, middle};
 use super::stage::{Home, Hop, Hub};
 use super::{Bench, say};
 
