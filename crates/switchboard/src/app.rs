@@ -62,6 +62,8 @@ const SIGN_IN: Duration = Duration::from_secs(15 * 60);
 
 /// How long changes that are under way may take at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How long whatever still runs may take then. Each has a limit of its own, and a shorter one.
+const LAST: Duration = Duration::from_secs(20);
 
 /// What the hub is started with.
 pub struct Options {
@@ -311,7 +313,9 @@ impl App {
         let _ = tokio::time::timeout(FAREWELL, self.api.finish()).await;
         self.hub.shutdown().await;
         self.tasks.close();
-        self.tasks.wait().await;
+        if tokio::time::timeout(LAST, self.tasks.wait()).await.is_err() {
+            tracing::error!("{} tasks did not end", self.tasks.len());
+        }
     }
 }
 

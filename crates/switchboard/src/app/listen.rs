@@ -102,15 +102,21 @@ impl Room {
         Self { places: Arc::new(Semaphore::new(most)), most, pulses }
     }
 
-    /// A place for one more, as soon as there is one. The connection that was idle longest makes room.
+    /// A place for one more, as soon as there is one. The connection that was idle longest makes room; where all are
+    /// busy, the first that is not.
     async fn place(&self) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = self.places.clone().try_acquire_owned() {
             return Some(place);
         }
-        let cut =
-            if self.pulses.make_room() { "the longest idle one is closed" } else { "all are busy" };
+        let mut made = self.pulses.make_room();
+        let cut = if made { "the longest idle one is closed" } else { "all are busy" };
         tracing::warn!("{} connections are open, as many as there may be; {cut}", self.most);
-        self.places.clone().acquire_owned().await.ok()
+        loop {
+            tokio::select! {
+                place = self.places.clone().acquire_owned() => return place.ok(),
+                () = Pulses::pause(), if !made => made = self.pulses.make_room(),
+            }
+        }
     }
 }
 

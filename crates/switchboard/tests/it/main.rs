@@ -51,6 +51,7 @@ mod servers;
 mod slow;
 mod sqlite;
 mod traces;
+mod unread;
 mod up;
 mod verbatim;
 mod written;

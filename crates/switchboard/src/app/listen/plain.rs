@@ -37,7 +37,7 @@ pub(super) enum Ended {
 /// Answers requests until there is one for somebody else, the client goes, or the connection is to end.
 pub(super) async fn serve(stream: &mut TcpStream, surface: &Surface) -> Ended {
     let pulse = &*surface.pulse;
-    let (mut buffer, writer) = (BytesMut::new(), Writer::new(surface.clock.clone()));
+    let (mut buffer, writer) = (BytesMut::new(), Writer::new(surface.clock.clone(), pulse));
     loop {
         let mut until = None;
         let (answering, wanted) = loop {

@@ -1,5 +1,6 @@
 //! What open connections are doing, noted as it happens and looked at now and then: heads of requests
-//! that do not end, and connections that nobody uses, are cut. Never looks into what is sent.
+//! that do not end, answers that nobody reads, and connections that nobody uses, are cut. Never looks into what is
+//! sent.
 //!
 //! hyper's own limit for heads cannot tell one that has begun from a connection that waits for its
 //! next request, and would need a timer for each. Here a request costs three stores, and one task
@@ -8,9 +9,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// How long things may take.
@@ -22,14 +24,22 @@ pub(super) struct Patience {
     pub(super) head: u32,
     /// For how many ticks a connection may be idle between two requests.
     pub(super) idle: u32,
+    /// For how many ticks a client may read nothing of what is sent to it.
+    pub(super) blocked: u32,
+    /// How long requests that are under way, and their clients, may take at the end.
+    pub(super) end: Duration,
 }
 
 impl Default for Patience {
-    /// 30 seconds, and 10 minutes.
+    /// 30 seconds, 10 minutes, a minute; and 10 seconds.
     fn default() -> Self {
-        Self { tick: Duration::from_secs(2), head: 15, idle: 300 }
+        let (tick, end) = (Duration::from_secs(2), Duration::from_secs(10));
+        Self { tick, head: 15, idle: 300, blocked: 30, end }
     }
 }
+
+/// How many ticks a client that reads nothing is left alone where others need the room.
+const PAUSE: u32 = 2;
 
 /// All open connections. Clones share them.
 #[derive(Clone, Default)]
@@ -42,6 +52,8 @@ struct Inner {
     /// Every connection is to end after the request that is under way.
     ending: AtomicBool,
     rows: Mutex<Rows>,
+    /// The last connection is gone.
+    empty: Notify,
 }
 
 #[derive(Default)]
@@ -55,6 +67,8 @@ pub(super) struct Pulse {
     all: Arc<Inner>,
     doing: AtomicU8,
     since: AtomicU32,
+    /// Since when the client reads nothing of what is sent to it, counted from 1; 0 if it does.
+    blocked: AtomicU32,
     cut: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -82,6 +96,7 @@ impl Pulses {
             all: self.0.clone(),
             doing: AtomicU8::new(HEAD),
             since: AtomicU32::new(self.0.now.load(Ordering::Relaxed)),
+            blocked: AtomicU32::new(0),
             cut: AtomicBool::new(false),
             waker: Mutex::default(),
         });
@@ -92,28 +107,46 @@ impl Pulses {
         Open { pulse, number }
     }
 
-    /// Cuts whatever takes too long, until the end, of which it tells all.
+    /// Cuts whatever takes too long, until the end, of which it tells all; whoever has not ended soon after that is
+    /// cut as well, as nobody may keep the hub from ending.
     pub(super) async fn watch(self, patience: Patience, stop: CancellationToken) {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(patience.tick) => {}
-                () = stop.cancelled() => return self.end(),
+                () = stop.cancelled() => break,
             }
             self.tick(patience);
         }
+        self.0.ending.store(true, Ordering::SeqCst);
+        self.each(|pulse| pulse.wake());
+        let _ = tokio::time::timeout(patience.end, self.emptied()).await;
+        self.each(Pulse::cut);
     }
 
-    fn end(&self) {
-        self.0.ending.store(true, Ordering::SeqCst);
+    /// Returns when no connection is open.
+    async fn emptied(&self) {
+        loop {
+            let empty = self.0.empty.notified();
+            if self.0.lock().open.is_empty() {
+                return;
+            }
+            empty.await;
+        }
+    }
+
+    fn each(&self, act: impl Fn(&Pulse)) {
         let open: Vec<_> = self.0.lock().open.values().cloned().collect();
         for pulse in open {
-            pulse.wake();
+            act(&pulse);
         }
     }
 
     fn tick(&self, patience: Patience) {
         let now = self.0.now.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let late = |pulse: &&Arc<Pulse>| {
+            if pulse.blocked_for(now).is_some_and(|ticks| ticks > patience.blocked) {
+                return true;
+            }
             let most = match pulse.doing.load(Ordering::Relaxed) {
                 HEAD => patience.head,
                 IDLE => patience.idle,
@@ -128,18 +161,22 @@ impl Pulses {
         }
     }
 
-    /// Cuts the connection that was idle longest; `false` if none is idle.
+    /// Cuts the connection that was idle longest, or whose client has read nothing for longest; `false` if there is
+    /// none.
     pub(super) fn make_room(&self) -> bool {
         let now = self.0.now.load(Ordering::Relaxed);
-        let idle = {
+        let useless = {
             let rows = self.0.lock();
-            let idle = rows
-                .open
-                .values()
-                .filter(|pulse| pulse.doing.load(Ordering::Relaxed) == IDLE && !pulse.is_cut());
-            idle.max_by_key(|pulse| now.wrapping_sub(pulse.since.load(Ordering::Relaxed))).cloned()
+            let open = rows.open.values().filter(|pulse| !pulse.is_cut());
+            let useless = open.filter_map(|pulse| Some((pulse.useless_for(now)?, pulse)));
+            useless.max_by_key(|(useless, _)| *useless).map(|(_, pulse)| pulse.clone())
         };
-        idle.inspect(|pulse| pulse.cut()).is_some()
+        useless.inspect(|pulse| pulse.cut()).is_some()
+    }
+
+    /// Returns when somebody may have become idle.
+    pub(super) async fn pause() {
+        tokio::time::sleep(Patience::default().tick).await;
     }
 }
 
@@ -151,7 +188,11 @@ impl Inner {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.pulse.all.lock().open.remove(&self.number);
+        let mut rows = self.pulse.all.lock();
+        rows.open.remove(&self.number);
+        if rows.open.is_empty() {
+            self.pulse.all.empty.notify_waiters();
+        }
     }
 }
 
@@ -167,6 +208,33 @@ impl Pulse {
     pub(super) fn begin(self: &Arc<Self>) -> Busy {
         self.doing.store(BUSY, Ordering::Relaxed);
         Busy(self.clone())
+    }
+
+    /// What became of a write: the client takes what is sent to it, or it reads nothing.
+    pub(super) fn wrote<T>(&self, written: &Poll<T>) {
+        let known = self.blocked.load(Ordering::Relaxed);
+        match written {
+            Poll::Ready(_) if known != 0 => self.blocked.store(0, Ordering::Relaxed),
+            Poll::Pending if known == 0 => {
+                let now = self.all.now.load(Ordering::Relaxed).wrapping_add(1);
+                self.blocked.store(now.max(1), Ordering::Relaxed);
+            }
+            Poll::Ready(_) | Poll::Pending => {}
+        }
+    }
+
+    /// For how many ticks the client has read nothing of what is sent to it.
+    fn blocked_for(&self, now: u32) -> Option<u32> {
+        let since = self.blocked.load(Ordering::Relaxed).checked_sub(1)?;
+        Some(now.wrapping_sub(since))
+    }
+
+    /// For how many ticks nobody has had anything of the connection; `None` if somebody has.
+    fn useless_for(&self, now: u32) -> Option<u32> {
+        match self.doing.load(Ordering::Relaxed) {
+            IDLE => Some(now.wrapping_sub(self.since.load(Ordering::Relaxed))),
+            _ => self.blocked_for(now).filter(|ticks| *ticks >= PAUSE),
+        }
     }
 
     /// The connection's task, which is woken whenever the connection is to end.
@@ -210,57 +278,4 @@ impl Drop for Busy {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PATIENCE: Patience = Patience { tick: Duration::from_secs(1), head: 2, idle: 5 };
-
-    /// What happens in each tick: `h` bytes come, `b` a request begins, `e` it is answered.
-    fn check(story: &[&str], cut: bool) {
-        let pulses = Pulses::default();
-        let open = pulses.open();
-        let mut busy = None;
-        for acts in story {
-            for act in acts.chars() {
-                match act {
-                    'h' => open.pulse.heard(),
-                    'b' => busy = Some(open.pulse.begin()),
-                    _ => busy = None,
-                }
-            }
-            pulses.tick(PATIENCE);
-        }
-        assert_eq!(open.pulse.is_cut(), cut, "{story:?}");
-        drop(busy);
-    }
-
-    #[test]
-    fn heads_and_idleness_have_limits() {
-        check(&["h", "h"], false);
-        check(&["h", "h", "h"], true);
-        check(&["", "", ""], true);
-        check(&["hb", "", "", "", "", "", "", "", ""], false);
-        check(&["hbe", "", "", "", ""], false);
-        check(&["hbe", "", "", "", "", "", ""], true);
-        check(&["hbe", "", "", "h", "h"], false);
-        check(&["hbe", "", "", "h", "h", "h"], true);
-        check(&["hbe", "", "", "h", "hbe", "", "", "", "h", "hbe"], false);
-        check(&["hb", "h", "h", "h", "h"], false);
-    }
-
-    #[test]
-    fn the_longest_idle_one_makes_room() {
-        let pulses = Pulses::default();
-        let [busy, new, old, older] = std::array::from_fn(|_| pulses.open());
-        let _answering = busy.pulse.begin();
-        drop(older.pulse.begin());
-        pulses.tick(PATIENCE);
-        drop(old.pulse.begin());
-        assert!(pulses.make_room() && older.pulse.is_cut());
-        assert!(pulses.make_room() && old.pulse.is_cut());
-        assert!(!pulses.make_room());
-        assert!(!busy.pulse.is_cut() && !new.pulse.is_cut());
-        drop((old, older));
-        assert_eq!(pulses.0.lock().open.len(), 2);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! A connection's socket, which notes when bytes come. Passes everything on as it is.
+//! A connection's socket, which notes when bytes come, and when none can go. Passes everything on as it is.
 
 use std::io;
 use std::pin::Pin;
@@ -28,6 +28,11 @@ impl Socket {
     fn inner(self: Pin<&mut Self>) -> Pin<&mut TokioIo<TcpStream>> {
         Pin::new(&mut self.get_mut().inner)
     }
+
+    fn noted<T>(&self, written: Poll<T>) -> Poll<T> {
+        self.pulse.wrote(&written);
+        written
+    }
 }
 
 impl Read for Socket {
@@ -50,11 +55,12 @@ impl Read for Socket {
 
 impl Write for Socket {
     fn poll_write(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.inner().poll_write(context, bytes)
+        let written = self.as_mut().inner().poll_write(context, bytes);
+        self.noted(written)
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -70,10 +76,11 @@ impl Write for Socket {
     }
 
     fn poll_write_vectored(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.inner().poll_write_vectored(context, bytes)
+        let written = self.as_mut().inner().poll_write_vectored(context, bytes);
+        self.noted(written)
     }
 }

@@ -1,25 +1,26 @@
 //! A response as it goes out: small ones in one write, long ones without being copied, those without a length in
-//! chunks, each as soon as it is there.
+//! chunks, each as soon as it is there. What a client does not read is given up when its connection is cut.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use switchboard_model::Clock;
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use tokio_util::io::poll_write_buf;
 
 use super::super::Response;
 use super::super::answer::Answer;
+use super::super::pulse::Pulse;
 use super::poll_gone;
 
 /// Bodies up to this are written together with their head.
@@ -33,13 +34,14 @@ pub(super) enum Closing {
 }
 
 /// Writes responses.
-pub(super) struct Writer {
+pub(super) struct Writer<'s> {
     clock: Arc<dyn Clock>,
+    pulse: &'s Pulse,
 }
 
-impl Writer {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
+impl<'s> Writer<'s> {
+    pub(super) fn new(clock: Arc<dyn Clock>, pulse: &'s Pulse) -> Self {
+        Self { clock, pulse }
     }
 
     /// Writes a response to its end.
@@ -55,9 +57,84 @@ impl Writer {
         self.head(&mut out, &response, length, closing);
         let body = response.into_body();
         match length {
-            Some(0) => stream.write_all(&out).await,
-            Some(length) => whole(stream, out, body, length).await,
-            None => Box::pin(chunks(stream, buffer, out, body)).await,
+            Some(0) => self.push(stream, &out[..]).await,
+            Some(length) => self.whole(stream, out, body, length).await,
+            None => Box::pin(self.chunks(stream, buffer, out, body)).await,
+        }
+    }
+
+    /// Writes all of it, unless the connection is cut meanwhile.
+    async fn push(&self, stream: &mut TcpStream, mut bytes: impl Buf) -> io::Result<()> {
+        poll_fn(|context| {
+            while bytes.has_remaining() {
+                if self.pulse.is_cut() {
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
+                let written = poll_write_buf(Pin::new(&mut *stream), context, &mut bytes);
+                self.pulse.wrote(&written);
+                if ready!(written)? == 0 {
+                    return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// A body whose length is known. What is too long to be copied waits for its end, to go out with it: a client that
+    /// is told twice of one answer is woken twice.
+    async fn whole(
+        &self,
+        stream: &mut TcpStream,
+        mut out: Vec<u8>,
+        mut body: Answer,
+        mut left: usize,
+    ) -> io::Result<()> {
+        let mut long = Bytes::new();
+        while left > 0 {
+            let Some(data) = next(&mut body).await? else {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            };
+            left = left.checked_sub(data.len()).ok_or(io::ErrorKind::InvalidData)?;
+            if !long.is_empty() {
+                if left == 0 {
+                    return self.push(stream, out.chain(long).chain(data)).await;
+                }
+                self.push(stream, std::mem::take(&mut out).chain(long)).await?;
+                long = Bytes::new();
+            }
+            match out.len() + data.len() <= TOGETHER {
+                true => out.extend_from_slice(&data),
+                false => long = data,
+            }
+        }
+        self.push(stream, out.chain(long)).await
+    }
+
+    /// Sends what there is as soon as it is there, while it is watched whether the client is.
+    async fn chunks(
+        &self,
+        stream: &mut TcpStream,
+        buffer: &mut BytesMut,
+        out: Vec<u8>,
+        mut body: Answer,
+    ) -> io::Result<()> {
+        self.push(stream, &out[..]).await?;
+        loop {
+            let frame = poll_fn(|context| match Pin::new(&mut body).poll_frame(context) {
+                Poll::Ready(frame) => Poll::Ready(Ok(frame)),
+                Poll::Pending => poll_gone(stream, buffer, context)
+                    .map(|()| Err(io::Error::from(io::ErrorKind::ConnectionReset))),
+            });
+            let data = match frame.await? {
+                None => return self.push(stream, &b"0\r\n\r\n"[..]).await,
+                Some(frame) => frame.map_err(io::Error::other)?.into_data().unwrap_or_default(),
+            };
+            // One without any bytes would be the last.
+            if !data.is_empty() {
+                let head = format!("{:x}\r\n", data.len());
+                self.push(stream, head.as_bytes().chain(data).chain(&b"\r\n"[..])).await?;
+            }
         }
     }
 
@@ -111,57 +188,6 @@ fn length(response: &Response) -> Option<usize> {
 /// Whether a response of that status never has a body.
 fn has_none(status: StatusCode) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
-}
-
-async fn whole(
-    stream: &mut TcpStream,
-    mut out: Vec<u8>,
-    mut body: Answer,
-    mut left: usize,
-) -> io::Result<()> {
-    while left > 0 {
-        let Some(data) = next(&mut body).await? else {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        };
-        left = left.checked_sub(data.len()).ok_or(io::ErrorKind::InvalidData)?;
-        if out.len() + data.len() <= TOGETHER {
-            out.extend_from_slice(&data);
-        } else {
-            stream.write_all_buf(&mut out.chain(data)).await?;
-            out = Vec::new();
-        }
-    }
-    stream.write_all(&out).await
-}
-
-/// Sends what there is as soon as it is there, while it is watched whether the client is.
-async fn chunks(
-    stream: &mut TcpStream,
-    buffer: &mut BytesMut,
-    mut out: Vec<u8>,
-    mut body: Answer,
-) -> io::Result<()> {
-    loop {
-        let first = std::mem::take(&mut out);
-        if !first.is_empty() {
-            stream.write_all(&first).await?;
-        }
-        let frame = poll_fn(|context| match Pin::new(&mut body).poll_frame(context) {
-            Poll::Ready(frame) => Poll::Ready(Ok(frame)),
-            Poll::Pending => poll_gone(stream, buffer, context)
-                .map(|()| Err(io::Error::from(io::ErrorKind::ConnectionReset))),
-        });
-        let data = match frame.await? {
-            None => return stream.write_all(b"0\r\n\r\n").await,
-            Some(frame) => frame.map_err(io::Error::other)?.into_data().unwrap_or_default(),
-        };
-        // One without any bytes would be the last.
-        if !data.is_empty() {
-            let head = format!("{:x}\r\n", data.len());
-            let mut chunk = head.as_bytes().chain(data).chain(&b"\r\n"[..]);
-            stream.write_all_buf(&mut chunk).await?;
-        }
-    }
 }
 
 async fn next(body: &mut Answer) -> io::Result<Option<Bytes>> {
