@@ -73,9 +73,12 @@ impl Registry {
     }
 
     /// A server offers this from now on. Costs what this server has, and views without it notice
-    /// nothing.
+    /// nothing; where it offers what it did, nobody does.
     pub fn publish(&self, key: &ServerKey, offer: Arc<Offer>) {
-        self.change(|now| now.with(key, Some(offer)));
+        self.change(|now| match now.offer(key) {
+            Some(known) if known.is_same(&offer) => None,
+            _ => now.with(key, Some(offer)),
+        });
     }
 
     /// A server is gone. One that is only unreachable keeps its offer, marked as stale.

@@ -41,7 +41,7 @@ use switchboard_mcp::Endpoint;
 use switchboard_model::{AgentId, Desired, Event, ServerKey, ServerName, UserId};
 use switchboard_store::{Recorder, Store};
 use switchboard_upstream::{Applied, Upstreams};
-use tokio::sync::broadcast;
+use tokio::sync::{Mutex, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -72,6 +72,8 @@ struct Inner {
     spans: Option<Spans>,
     models: Surface,
     desired: ArcSwap<Desired>,
+    /// What is declared is taken over by one at a time.
+    turn: Arc<Mutex<()>>,
     tasks: TaskTracker,
     /// What is kept of servers must be kept before they end.
     keeping: TaskTracker,
@@ -85,13 +87,34 @@ impl Hub {
     }
 
     /// Makes what runs equal to what is declared, and shows everybody what they may see. The same
-    /// path for a start, a change from whatever source, and the end.
+    /// path for a start, a change from whatever source, and the end. One after the other, in the order in which they
+    /// were asked for; and to its end, also if nobody waits for it any more.
     pub async fn reconcile(&self, desired: &Desired) -> Applied {
-        self.0.desired.store(Arc::new(desired.clone()));
-        if let Some(audited) = &self.0.audited {
-            audited.follow(desired).await;
+        let (hub, desired) = (self.clone(), Arc::new(desired.clone()));
+        let turn = self.0.turn.clone().lock_owned().await;
+        let done = self.0.tasks.spawn(async move {
+            let _turn = turn;
+            hub.apply(desired).await
+        });
+        match done.await {
+            Ok(applied) => applied,
+            Err(stopped) => match stopped.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Applied::default(),
+            },
         }
-        let applied = self.0.upstreams.reconcile(desired).await;
+    }
+
+    async fn apply(&self, desired: Arc<Desired>) -> Applied {
+        // What ends must not be started again by whoever comes late.
+        if self.0.end.is_cancelled() {
+            return Applied::default();
+        }
+        self.0.desired.store(desired.clone());
+        if let Some(audited) = &self.0.audited {
+            audited.follow(&desired).await;
+        }
+        let applied = self.0.upstreams.reconcile(&desired).await;
         self.refresh_audience();
         offers::sync(&self.0.upstreams, &self.0.registry);
         applied
@@ -189,7 +212,10 @@ impl Hub {
         self.0.keeping.close();
         // A store that does not answer must not keep the servers from ending.
         let _ = tokio::time::timeout(FAREWELL, self.0.keeping.wait()).await;
+        // Whoever has a turn has looked whether this is the end; nobody does behind this.
+        let turn = self.0.turn.lock().await;
         self.0.upstreams.disconnect_all().await;
+        drop(turn);
         self.0.tasks.close();
         self.0.tasks.wait().await;
         if let Some(spans) = &self.0.spans {

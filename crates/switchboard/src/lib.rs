@@ -53,7 +53,8 @@
 //! - [`Hub::events`] tells what happens to servers and calls, [`Hub::upstreams`] how each server stands.
 //! - [`hub::Builder`] takes a store (then calls are recorded, and agents have tokens), a directory for state, and
 //!   a gate that decides which commands may be started.
-//! - [`Hub::endpoint`] serves agents over MCP, as routes of an HTTP server of yours.
+//! - [`Hub::endpoint`] serves agents over MCP, as routes of an HTTP server of yours. Who they are is known from the
+//!   store, or from [`hub::Builder::auth`]; without either nobody is let in.
 //! - [`app::App`] is the whole program: files that are watched, the store, the address and the sockets.
 //!
 //! `examples/embed.rs` is a program to begin with.
@@ -72,6 +73,10 @@ pub mod storage;
 pub mod traces;
 
 pub use hub::Hub;
+pub use switchboard_config as config;
 pub use switchboard_core as core;
+pub use switchboard_mcp as mcp;
 pub use switchboard_model as model;
+pub use switchboard_store as store;
+pub use switchboard_upstream as upstream;
 pub use switchboard_wire as wire;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use switchboard_model::{Limits, ServerSpec};
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
+use super::part::Listable;
+
 /// What there is lists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -78,6 +80,20 @@ impl Offer {
         usize::try_from(limits.max_output).unwrap_or(usize::MAX)
     }
 
+    /// Whether nobody could tell the two apart.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.freshness == other.freshness
+            && self.home == other.home
+            && self.polled == other.polled
+            && self.instructions == other.instructions
+            && self.spec == other.spec
+            && self.capabilities.raw().as_bytes() == other.capabilities.raw().as_bytes()
+            && same::<ToolEntry>(self, other)
+            && same::<ResourceEntry>(self, other)
+            && same::<TemplateEntry>(self, other)
+            && same::<PromptEntry>(self, other)
+    }
+
     /// How much there is of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         match kind {
@@ -87,6 +103,12 @@ impl Offer {
             Kind::Prompts => self.prompts.len(),
         }
     }
+}
+
+/// Whether a list says the same, byte for byte and in the same order.
+fn same<E: Listable>(one: &Offer, other: &Offer) -> bool {
+    let (one, other) = (E::all(one).iter(), E::all(other).iter());
+    one.map(|entry| entry.raw().as_bytes()).eq(other.map(|entry| entry.raw().as_bytes()))
 }
 
 impl Default for Offer {

@@ -74,13 +74,21 @@ impl Mcp {
             stop: stop.clone(),
         });
         let app = signals.heed(start, &stop).await?;
-        let principal = principal(app.hub(), &agent).map_err(|error| anyhow::anyhow!(error))?;
-        let principal = Arc::new(principal);
-        app.hub().settle_unknown(FIRST).await;
+        let principal = match principal(app.hub(), &agent) {
+            Ok(principal) => Arc::new(principal),
+            Err(error) => {
+                app.stop().await;
+                anyhow::bail!(error);
+            }
+        };
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let endpoint = app.hub().endpoint().clone();
+        let serve = async {
+            app.hub().settle_unknown(FIRST).await;
+            stdio::serve(&endpoint, principal.clone(), input, output).await
+        };
         let served = tokio::select! {
-            served = stdio::serve(&endpoint, principal.clone(), input, output) => served,
+            served = serve => served,
             () = dismissed(app.hub(), &principal) => {
                 app.stop().await;
                 anyhow::bail!("the agent `{agent}` was disabled or removed");

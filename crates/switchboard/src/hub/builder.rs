@@ -9,7 +9,7 @@ use switchboard_core::port::{Record, RecordNothing, Trace};
 use switchboard_core::results::{Bounds, Results};
 use switchboard_core::router::Ports;
 use switchboard_core::{Registry, Router, Surface};
-use switchboard_mcp::{Endpoint, Options};
+use switchboard_mcp::{Authenticate, Endpoint, Options};
 use switchboard_model::{Clock, Desired, SystemClock};
 use switchboard_store::{Actor, Recorder, RecorderOptions, Store};
 use switchboard_upstream::{Gate, Lookup, Open, Upstreams};
@@ -47,6 +47,7 @@ pub struct Builder {
     surface: Surface,
     models: Surface,
     hosts: Vec<String>,
+    auth: Option<Arc<dyn Authenticate>>,
     traces: Option<Target>,
 }
 
@@ -62,6 +63,7 @@ impl Default for Builder {
             surface: Surface::mcp(),
             models: Surface::model(),
             hosts: Vec::new(),
+            auth: None,
             traces: None,
         }
     }
@@ -123,6 +125,13 @@ impl Builder {
         self
     }
 
+    /// With somebody who knows the tokens of agents, instead of the store. Without either, [`Hub::endpoint`] lets nobody
+    /// in.
+    pub fn auth(mut self, auth: Arc<dyn Authenticate>) -> Self {
+        self.auth = Some(auth);
+        self
+    }
+
     /// With a collector that every call is told as a span.
     pub fn traces(mut self, collector: Option<Target>) -> Self {
         self.traces = collector;
@@ -153,7 +162,10 @@ impl Builder {
             .zip(audited.clone())
             .map(|(recorder, audited)| Recording::new(recorder, audited, self.clock.clone()));
         let router = self.router((&upstreams, &registry), recording, spans.clone(), key);
-        let auth = Arc::new(Tokens::new(self.store.as_ref()));
+        let auth = match self.auth.clone() {
+            Some(auth) => auth,
+            None => Arc::new(Tokens::new(self.store.as_ref())),
+        };
         let mut options = Options::new(registry.clone(), router.clone(), auth, key);
         let (ended, writer) = self.state.as_ref().map(ended::open).unzip();
         options.ended = ended.map(|ended| Arc::new(ended) as _);
@@ -184,6 +196,7 @@ impl Builder {
             spans,
             models: self.models,
             desired: ArcSwap::from_pointee(Desired::default()),
+            turn: Arc::default(),
             tasks,
             keeping,
             end,

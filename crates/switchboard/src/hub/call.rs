@@ -63,7 +63,8 @@ impl Hub {
         tools.collect()
     }
 
-    /// Calls a tool by the name that [`Hub::tools`] has for it; the result as the server sent it.
+    /// Calls a tool by the name that [`Hub::tools`] has for it. The result is the server's, byte for byte but for URIs
+    /// and ids of tasks, which are those that the agent knows, and cut where it is longer than `max_output`.
     /// Nobody is there to be asked anything.
     pub async fn call(
         &self,

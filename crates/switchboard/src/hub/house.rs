@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use switchboard_core::port::{self, BoxFuture, Call, CallError, RpcError, Who};
 use switchboard_core::registry::{Home, Offer, View};
 use switchboard_core::{Registry, results};
+use switchboard_model::state::{ServerState, Until};
 use switchboard_store::{Access, Role};
 use switchboard_upstream::{Status, Upstreams};
 use switchboard_wire::types::{CallParams, Entry as _, ToolEntry};
@@ -120,6 +121,9 @@ impl House {
         statuses.retain(|status| status.spec.enabled && (scope == "all" || scope == kind(status)));
         let rows = statuses.iter().map(|status| async {
             let connection = self.upstreams.get(&status.key);
+            // The next call starts it, and nothing is wrong with it.
+            let asleep =
+                matches!(status.state, ServerState::Disconnected { until: Until::NextCall });
             let healthy = match &connection {
                 Some(connection) => match connection.check(CHECK).await {
                     Ok(_) => true,
@@ -127,11 +131,11 @@ impl House {
                     Err(CallError::TimedOut { .. }) => connection.in_flight() > 0,
                     Err(_) => false,
                 },
-                None => false,
+                None => asleep,
             };
             json!({
                 "name": status.key.name.as_str(),
-                "available": connection.is_some(),
+                "available": connection.is_some() || asleep,
                 "healthy": healthy,
                 "type": kind(status),
             })

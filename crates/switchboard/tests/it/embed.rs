@@ -4,14 +4,24 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use futures_util::FutureExt as _;
 use switchboard::Hub;
+use switchboard::core::port::Who;
+use switchboard::mcp::{Authenticate, Principal, Role};
 use switchboard::model::{
     AgentId, AgentSpec, Desired, EventKind, ServerKey, ServerName, ServerSpec, StdioSpec, Template,
     Transport,
 };
 use switchboard_testkit::script::{Script, Scripted};
+use tower_service::Service as _;
 
 fn desired(agent: &AgentId) -> Desired {
+    declared(agent, "s")
+}
+
+fn declared(agent: &AgentId, server: &str) -> Desired {
     let (command, args) = Scripted::stdio(&Script::new());
     let stdio = StdioSpec {
         command: Template::literal(command.to_str().unwrap()),
@@ -19,7 +29,7 @@ fn desired(agent: &AgentId) -> Desired {
         env: [].into(),
         cwd: None,
     };
-    let name = ServerName::parse("s").unwrap();
+    let name = ServerName::parse(server).unwrap();
     let spec = ServerSpec::new(name.clone(), Transport::Stdio(stdio));
     let mut desired = Desired::default();
     desired.servers.insert(ServerKey::global(name.clone()), Arc::new(spec));
@@ -57,6 +67,103 @@ async fn tools_calls_and_events() {
     assert_eq!(kinds.filter(|kind| completed(kind.clone())).count(), 1);
     hub.shutdown().await;
     assert!(hub.upstreams().status().is_empty());
+}
+
+/// How many processes this one has started, and not ended.
+fn children() -> usize {
+    let listed = Command::new("pgrep").args(["-P", &std::process::id().to_string()]).output();
+    // One of them is whoever looks.
+    String::from_utf8(listed.unwrap().stdout).unwrap().lines().count().saturating_sub(1)
+}
+
+#[tokio::test]
+async fn a_change_that_nobody_waits_for_is_made_to_its_end() {
+    let agent = AgentId::parse("me").unwrap();
+    let hub = Hub::builder().start().await.unwrap();
+    for round in 0..5 {
+        let left = hub.reconcile(&desired(&agent)).now_or_never();
+        assert!(left.is_none(), "it was there at once, in round {round}");
+        hub.reconcile(&Desired::default()).await;
+        assert!(hub.upstreams().status().is_empty(), "in round {round}");
+        assert_eq!(children(), 0, "in round {round}");
+    }
+    hub.shutdown().await;
+    assert!(hub.reconcile(&desired(&agent)).await.actions.is_empty(), "it has ended");
+    assert_eq!(children(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_several_changes_at_once_one_is_the_last() {
+    let agent = AgentId::parse("me").unwrap();
+    let hub = Hub::builder().start().await.unwrap();
+    for round in 0..10 {
+        let changes = ["a", "b", "c"].map(|server| {
+            let (hub, desired) = (hub.clone(), declared(&agent, server));
+            async move { hub.reconcile(&desired).await }
+        });
+        let mut all = tokio::task::JoinSet::from_iter(changes);
+        while all.join_next().await.is_some() {}
+        let run: Vec<_> = hub.upstreams().status().into_iter().map(|status| status.key).collect();
+        let declared: Vec<_> = hub.desired().servers.keys().cloned().collect();
+        assert_eq!(run, declared, "in round {round}");
+        assert!(hub.registry().load().may_see(&agent, &run[0]), "in round {round}");
+    }
+    hub.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_change_elsewhere_is_not_noticed() {
+    let (agent, other) = (AgentId::parse("me").unwrap(), AgentId::parse("other").unwrap());
+    let hub = Hub::builder().start().await.unwrap();
+    let view = || hub.registry().load().agent(&agent, hub.models()).unwrap();
+    let mut all = desired(&agent);
+    hub.reconcile(&all).await;
+    hub.settle(Duration::from_secs(60)).await;
+    let before = view();
+    assert!(before.tools().any(|tool| tool.name == "mcp__s__echo"));
+    let more = declared(&other, "t");
+    all.servers.extend(more.servers);
+    all.agents.extend(more.agents);
+    hub.reconcile(&all).await;
+    hub.settle(Duration::from_secs(60)).await;
+    assert!(Arc::ptr_eq(&before, &view()), "what it sees was made again");
+    hub.shutdown().await;
+}
+
+/// Knows one token.
+struct One(Arc<Principal>);
+
+impl Authenticate for One {
+    fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
+        (bearer == "open sesame").then(|| self.0.clone())
+    }
+}
+
+/// Agents over HTTP without a store: whoever embeds the hub knows them.
+#[tokio::test]
+async fn an_endpoint_with_tokens_of_ones_own() {
+    let agent = AgentId::parse("me").unwrap();
+    let who = Who::agent(agent.clone(), None);
+    let known = Principal { who, role: Role::Member, token: None };
+    for (builder, token, status) in [
+        (Hub::builder().auth(Arc::new(One(Arc::new(known.clone())))), "open sesame", 200),
+        (Hub::builder().auth(Arc::new(One(Arc::new(known)))), "open", 401),
+        (Hub::builder(), "open sesame", 401),
+    ] {
+        let hub = builder.start().await.unwrap();
+        hub.reconcile(&desired(&agent)).await;
+        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+        let request = Request::post("/mcp")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .body(Body::from(hello))
+            .unwrap();
+        let answer = hub.endpoint().router().call(request).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::from_u16(status).unwrap(), "{token}");
+        hub.shutdown().await;
+    }
 }
 
 /// The program that others begin with does what it says. It is built with the tests.
