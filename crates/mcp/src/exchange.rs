@@ -358,7 +358,7 @@ fn check_params(
     params: &Params<'_>,
     subject: Option<&str>,
 ) -> Result<(), Reply> {
-    if request.method != method::TOOLS_CALL {
+    if request.method != method::TOOLS_CALL || !asker.view.mirrors() {
         return Ok(());
     }
     let Some(tool) = subject.and_then(|name| asker.view.tool(name)) else { return Ok(()) };

@@ -29,6 +29,7 @@ pub struct View {
     /// Which server's URIs begin so.
     prefixes: HashMap<Arc<str>, usize>,
     holds: OnceLock<Option<Duration>>,
+    mirrors: bool,
     capabilities: OnceLock<Capabilities>,
     instructions: OnceLock<Option<Arc<str>>>,
 }
@@ -105,6 +106,11 @@ impl View {
     /// For how long its lists hold at least, where not all servers tell of changes.
     pub fn holds(&self) -> Option<Duration> {
         *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.polled).min())
+    }
+
+    /// Whether any of its tools wants arguments mirrored into headers. Hardly any does.
+    pub fn mirrors(&self) -> bool {
+        self.mirrors
     }
 
     /// What its servers can do between them.

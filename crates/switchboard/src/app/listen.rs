@@ -55,16 +55,17 @@ pub(super) fn serve(
     let (connections, stop, room) = (tasks.clone(), stop.clone(), Room::new(pulses.clone()));
     tasks.spawn(async move {
         loop {
+            // First somebody comes, then room is made: nobody has to go for whom there is no need.
             let taken = async {
-                let place = room.place().await;
-                (listener.accept().await, place)
+                let (stream, _) = listener.accept().await?;
+                Ok((stream, room.place().await))
             };
-            let (accepted, place) = tokio::select! {
+            let taken = tokio::select! {
                 taken = taken => taken,
                 () = stop.cancelled() => return,
             };
-            match accepted {
-                Ok((stream, _)) => {
+            match taken {
+                Ok((stream, place)) => {
                     let open = pulses.open();
                     let (endpoint, page) = (endpoint.clone(), page.clone());
                     let (pulse, clock) = (open.pulse.clone(), clock.clone());

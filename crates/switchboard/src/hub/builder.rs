@@ -162,11 +162,7 @@ impl Builder {
             .zip(audited.clone())
             .map(|(recorder, audited)| Recording::new(recorder, audited, self.clock.clone()));
         let router = self.router((&upstreams, &registry), recording, spans.clone(), key);
-        let auth = match self.auth.clone() {
-            Some(auth) => auth,
-            None => Arc::new(Tokens::new(self.store.as_ref())),
-        };
-        let mut options = Options::new(registry.clone(), router.clone(), auth, key);
+        let mut options = Options::new(registry.clone(), router.clone(), self.known(), key);
         let (ended, writer) = self.state.as_ref().map(ended::open).unzip();
         options.ended = ended.map(|ended| Arc::new(ended) as _);
         (options.clock, options.surface, options.hosts) = (self.clock, self.surface, self.hosts);
@@ -203,6 +199,14 @@ impl Builder {
         }));
         hub.refresh_audience();
         Ok(hub)
+    }
+
+    /// Who knows agents' tokens.
+    fn known(&self) -> Arc<dyn Authenticate> {
+        match &self.auth {
+            Some(auth) => auth.clone(),
+            None => Arc::new(Tokens::new(self.store.as_ref())),
+        }
     }
 
     fn house(&self, upstreams: &Upstreams, registry: &Registry) -> House {

@@ -93,6 +93,10 @@ fn idle_connections_make_room() {
         let stream = connect(&hub);
         assert!(ask(&stream, &hub).starts_with("HTTP/1.1 200"), "connection {number}");
         held.push(stream);
+        if held.len() == 100 {
+            let closed = held.iter().filter(|stream| is_closed(stream)).count();
+            assert_eq!(closed, 0, "nobody needs the room yet");
+        }
     }
     let closed = held.iter().filter(|stream| is_closed(stream)).count();
     assert!(closed >= 20, "{closed} are closed");

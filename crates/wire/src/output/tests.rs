@@ -232,7 +232,7 @@ proptest! {
         keys in prop::collection::vec(
             prop::sample::select(vec!["resultType", "_meta", "content", "_met\\u0061", "x"]), 0..4,
         ),
-        space in prop::sample::select(vec!["", " "]),
+        space in prop::sample::select(vec!["".to_owned(), " ".to_owned(), " ".repeat(600)]),
     ) {
         let members: Vec<String> = keys.iter().map(|key| format!("\"{key}\":{inner}{space}")).collect();
         let text = format!("{{{space}{}}}", members.join(","));

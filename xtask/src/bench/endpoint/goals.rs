@@ -13,6 +13,7 @@ pub(super) struct Goals(Vec<Goal>);
 
 struct Goal {
     what: String,
+    /// Not a number if it was not measured.
     figure: f64,
     limit: Limit,
     unit: &'static str,
@@ -52,6 +53,11 @@ impl Goals {
         self.0.push(Goal { what: what.into(), figure, limit, unit });
     }
 
+    /// A goal of which nothing can be told here.
+    pub(super) fn miss(&mut self, what: impl Into<String>, limit: Limit, unit: &'static str) {
+        self.add(what, f64::NAN, limit, unit);
+    }
+
     pub(super) fn print(&self) {
         say::heading("goals");
         let width = self.0.iter().map(|goal| goal.what.chars().count()).max().unwrap_or_default();
@@ -59,6 +65,7 @@ impl Goals {
             let (word, bound) = limit.words();
             let (style, verdict) = match limit.is_met(*figure) {
                 true => (GREEN, "met"),
+                false if figure.is_nan() => (RED, "NOT MEASURED"),
                 false => (RED, "MISSED"),
             };
             let pad = width - what.chars().count();

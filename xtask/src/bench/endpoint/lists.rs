@@ -15,10 +15,16 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
         let home = Home::new(programs, "lists", &servers)?;
         let hub = home.start(programs)?;
         hub.ready(programs, tools, "up__echo")?;
-        let targets = [server.target("bare handler", "echo"), hub.target("hub", "up__echo")];
-        let amount = Amount { connections: 1, seconds: bench.pick(1.5, 0.5), era: Era::Session };
-        let mut all: [Vec<Figures>; 2] = Default::default();
-        for _ in 0..bench.pick(5, 2) {
+        let floor = Hop::floor(&programs.mcp_floor, &server)?;
+        let targets = [
+            server.target("bare handler", "echo"),
+            hub.target("hub", "up__echo"),
+            floor.target("mcp-floor", "up__echo"),
+        ];
+        // Many short rounds: how long a list takes depends on which processor a round begins on.
+        let amount = Amount { connections: 1, seconds: 0.5, era: Era::Session };
+        let mut all: [Vec<Figures>; 3] = Default::default();
+        for _ in 0..bench.pick(15, 3) {
             for (figures, target) in all.iter_mut().zip(&targets) {
                 figures.push(target.list(programs, amount, tools)?);
             }

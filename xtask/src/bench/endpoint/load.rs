@@ -1,6 +1,7 @@
 //! One run of the load generator, and what it says. Every answer is checked there; a run with a wrong
 //! one is no measurement.
 
+use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -52,9 +53,11 @@ pub(super) struct Figures {
 /// What open sessions cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opened {
-    /// Resident before, in KB, over the process and its children.
+    /// Before, in KB: what is resident of the process itself.
+    pub(super) resident: f64,
+    /// Before, in KB, of the process and its children; what several share is counted once (PSS).
     pub(super) before: f64,
-    /// For each session, in KB.
+    /// What is resident for each session, in KB.
     pub(super) each: f64,
     /// New sessions per second.
     pub(super) rate: f64,
@@ -92,12 +95,13 @@ impl Target {
         let mut command = self.command(programs, "sessions", Era::Session);
         command.args(["-n", &sessions.to_string(), "--initialized", "--hold", "0.5"]);
         command.args(["--watch", &self.pid.to_string()]);
+        let resident = resident(self.pid)?;
         let said = answers(command)?;
         let number = |key: &str| said["watch"][0][key].as_f64().context("no memory was told");
-        let (before, after) = (number("pss_kib_before")?, number("pss_kib")?);
+        let (before, after) = (number("rss_kib_before")?, number("rss_kib")?);
         let seconds = said["seconds"].as_f64().context("no time was told")?;
-        let count = sessions as f64;
-        Ok(Opened { before, each: (after - before) / count, rate: count / seconds })
+        let (count, each) = (sessions as f64, (after - before) / sessions as f64);
+        Ok(Opened { resident, before: number("pss_kib_before")?, each, rate: count / seconds })
     }
 
     /// Whether one call is answered.
@@ -144,6 +148,14 @@ impl Target {
         }
         command
     }
+}
+
+/// What is resident of a process, in KB.
+fn resident(pid: u32) -> Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).context("it has ended")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+    number.context("the system does not tell what is resident")
 }
 
 /// The middle of some figures, each for itself.

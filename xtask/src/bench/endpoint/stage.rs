@@ -2,16 +2,19 @@
 //! it ends with the value that stands for it.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use super::goals::{Goals, Limit};
 use super::load::Target;
 use super::programs::Programs;
-use crate::process;
+use crate::{process, say};
 
 /// How often something that should come up is looked for, fifty milliseconds apart.
 const TRIES: usize = 1200;
@@ -169,8 +172,9 @@ impl Home {
             None => self.put(Command::new(&words[0])),
         };
         command.args(&words[1..]);
-        let hub =
-            Hub { process: Process::start(command)?, url: self.url(), token: self.token.clone() };
+        let socket = self.path.join(".local/state/switchboard/hub.sock");
+        let (process, token) = (Process::start(command)?, self.token.clone());
+        let hub = Hub { process, url: self.url(), token, socket };
         wait("the hub answers", || hub.tools(programs, 1))?;
         Ok(hub)
     }
@@ -181,6 +185,8 @@ pub(super) struct Hub {
     process: Process,
     url: String,
     token: String,
+    /// Where this machine's user asks it.
+    socket: PathBuf,
 }
 
 impl Hub {
@@ -204,6 +210,24 @@ impl Hub {
         wait(&format!("the hub offers {tools} tools"), || self.tools(programs, tools))?;
         let target = self.target("hub", tool);
         wait(&format!("`{tool}` can be called"), || target.once(programs))
+    }
+
+    /// What was measured is the hub with its records: none may have been lost.
+    pub(super) fn recorded_all(&self, goals: &mut Goals, when: &str) -> Result<()> {
+        let mut socket = UnixStream::connect(&self.socket).context("the hub has no socket")?;
+        let ask = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        socket.write_all(ask.as_bytes()).context("the hub is gone")?;
+        let mut said = String::new();
+        socket.read_to_string(&mut said).context("the hub is gone")?;
+        let count = |name: &str| -> Result<f64> {
+            let line = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            line.and_then(|line| line.parse().ok()).with_context(|| format!("no {name} is told"))
+        };
+        let written = count("switchboard_records_written_total")?;
+        say::note(format_args!("  {written} calls were recorded"));
+        let lost = count("switchboard_records_dropped_total")?;
+        goals.add(format!("records lost, {when}"), lost, Limit::AtMost(0.0), "");
+        Ok(())
     }
 
     fn tools(&self, programs: &Programs, at_least: usize) -> bool {

@@ -44,7 +44,9 @@ impl View {
             .iter()
             .enumerate()
             .flat_map(|(at, part)| part.qualifier.prefixes().map(|prefix| (prefix.clone(), at)));
+        let mut tools = parts.iter().flat_map(|part| &part.offer.tools);
         Self {
+            mirrors: tools.any(|tool| !tool.mirrored().is_empty()),
             surface: surface.clone(),
             settings,
             freed: freed.clone(),

@@ -1,3 +1,5 @@
+//! What is cut, by stories of connections in ticks; and who makes room.
+
 use super::*;
 
 const PATIENCE: Patience =
