@@ -75,21 +75,37 @@ async fn nobody_is_said_to_have_cancelled_what_nobody_was_asked() {
     let hub = Hub::start([scripted("s", "session", "")]).await;
     // Whose question it is cannot be told while another agent's call is under way.
     let (other, cto) = (silent("dev"), Arc::new(Person::default()));
-    let caller = Caller::with_port(cto.clone());
-    let connection = hub.upstreams.get(&key("s")).unwrap();
-    let asking = async {
-        in_flight(&connection, 1).await;
-        hub.raw("s", "ask", "{}", &caller).await
-    };
-    let asked = tokio::select! {
-        over = hub.raw("s", "sleep", r#"{"ms":60000}"#, &other) => panic!("{over:?}"),
-        asked = asking => asked,
-    };
-    assert_eq!(text(&asked.unwrap()), "error -32603");
+    let asked = beside(&hub, &other, &Caller::with_port(cto.clone())).await;
+    assert_eq!(asked, "error -32603");
     assert!(cto.told.lock().unwrap().is_empty());
     // Nor is there a list of roots where nobody has any.
     assert_eq!(hub.tool("s", "roots", "{}").await.unwrap(), "error -32603");
     hub.stop().await;
+}
+
+/// A call over REST has no client, and is somebody's all the same.
+#[tokio::test]
+async fn nobody_is_asked_instead_of_one_who_cannot_be() {
+    let hub = Hub::start([scripted("s", "session", "")]).await;
+    let cto = Arc::new(Person::default());
+    let (theirs, nobodys) = (Caller::with_port(cto.clone()), Caller::default());
+    assert_eq!(beside(&hub, &theirs, &nobodys).await, "error -32603");
+    assert_eq!(beside(&hub, &nobodys, &theirs).await, "error -32603");
+    assert!(cto.told.lock().unwrap().is_empty());
+    hub.stop().await;
+}
+
+/// What a server is told that asks in `asking`'s call while it works on `other`'s.
+async fn beside(hub: &Hub, other: &Caller, asking: &Caller) -> String {
+    let connection = hub.upstreams.get(&key("s")).unwrap();
+    let asked = async {
+        in_flight(&connection, 1).await;
+        hub.raw("s", "ask", "{}", asking).await
+    };
+    tokio::select! {
+        over = hub.raw("s", "sleep", r#"{"ms":60000}"#, other) => panic!("{over:?}"),
+        asked = asked => text(&asked.unwrap()),
+    }
 }
 
 #[tokio::test]
