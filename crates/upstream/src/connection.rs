@@ -147,7 +147,10 @@ impl Connection {
             let again = ParamsBuf::from(answered);
             match self.once(method, &again.as_params(), caller, patience).await {
                 Ok(asked) if asks(caller, &asked) => result = asked,
-                answer => return self.ended(method, &again.as_params(), answer),
+                answer => {
+                    let answer = answer.map_err(failure::begun);
+                    return self.ended(method, &again.as_params(), answer);
+                }
             }
             sent = Some(again);
         }

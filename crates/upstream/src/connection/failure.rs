@@ -1,6 +1,7 @@
-//! A server's error where the eras say the same thing by different codes. Never invents one.
+//! What an error means where that is not plain: the eras say the same thing by different codes, and
+//! what is true of one round of a call is not true of the call. Never invents one.
 
-use switchboard_core::port::{CallError, RpcError};
+use switchboard_core::port::{CallError, Delivery, RpcError};
 use switchboard_wire::{Era, Json, Params, code, method, output};
 
 use crate::peer::Peer;
@@ -23,5 +24,16 @@ pub(super) fn told(peer: &Peer, name: &str, params: &Params<'_>, error: CallErro
     match not_found {
         Some(raw) => RpcError { code: code::RESOURCE_NOT_FOUND, raw, ..error }.into(),
         None => error.into(),
+    }
+}
+
+/// The error of a call that goes on after its server asked back. That this round never reached the server
+/// is no reason to begin anew: an earlier one did, and the client would be asked again.
+pub(super) fn begun(error: CallError) -> CallError {
+    match error {
+        CallError::Lost { reason, delivery: Delivery::No } => {
+            CallError::lost(reason, Delivery::Perhaps)
+        }
+        error => error,
     }
 }

@@ -1,16 +1,18 @@
 //! Questions of servers: whose they are, how many, and that nobody else waits for their answers.
 
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use switchboard_core::port::Who;
 use switchboard_model::AgentId;
-use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError};
+use switchboard_upstream::{BoxFuture, CallError, Caller, ClientPort, Delivery, RpcError};
 use switchboard_wire::{Json, JsonBuf};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::kit::{Hub, Person, in_flight, key, scripted, text};
+use crate::kit::{Hub, Person, gone, in_flight, json, key, scripted, text};
 
 /// An agent that never answers.
 struct Silent(Who);
@@ -106,6 +108,41 @@ async fn beside(hub: &Hub, other: &Caller, asking: &Caller) -> String {
         over = hub.raw("s", "sleep", r#"{"ms":60000}"#, other) => panic!("{over:?}"),
         asked = asked => text(&asked.unwrap()),
     }
+}
+
+/// A person during whose answer the server dies.
+struct Late {
+    pid: u32,
+    asked: AtomicU32,
+}
+
+impl ClientPort for Late {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(async {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let killed = Command::new("kill").args(["-9", &self.pid.to_string()]).status();
+            assert!(killed.unwrap().success());
+            gone(self.pid).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Ok(json(r#"{"action":"accept"}"#))
+        })
+    }
+}
+
+/// The server worked on it before it asked: only the answer never reached it.
+#[tokio::test]
+async fn a_call_whose_server_dies_while_it_asks_is_not_made_twice() {
+    let hub = Hub::start([scripted("s", "stateless", "")]).await;
+    let late = Arc::new(Late { pid: hub.pid("s").unwrap(), asked: AtomicU32::new(0) });
+    let lost = hub.raw("s", "ask", "{}", &Caller::with_port(late.clone())).await.unwrap_err();
+    let perhaps = matches!(lost, CallError::Lost { delivery: Delivery::Perhaps, .. });
+    assert!(perhaps, "{lost:?}");
+    assert_eq!(late.asked.load(Ordering::SeqCst), 1);
+    hub.stop().await;
 }
 
 #[tokio::test]
