@@ -105,7 +105,7 @@ impl Connection {
         params: &Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let (patience, limit) = self.limits();
+        let (mut patience, limit) = self.limits();
         let turn = match self.turns.try_take() {
             Some(turn) => turn,
             None => match Box::pin(timeout(patience.quiet, self.turns.take())).await {
@@ -114,6 +114,7 @@ impl Connection {
             },
         };
         let _use = self.used(turn);
+        patience = patience.with(method);
         if let Some((port, level)) =
             caller.port.as_ref().and_then(|port| Some((port, port.level()?)))
         {
