@@ -232,6 +232,9 @@ impl Connection {
         let headers = self.headers(name, None);
         let patience = Patience::of(limit);
         match self.channel.ask(name, params.as_json(), headers, patience).await {
+            Err(CallError::Rpc(error)) if failure::is_foreign(&self.peer, &error) => {
+                Err(CallError::Rpc(error))
+            }
             // Whoever refuses to answer is there to do so.
             Ok(_) | Err(CallError::Rpc(_) | CallError::Throttled { .. }) => Ok(began.elapsed()),
             Err(error) => Err(error),

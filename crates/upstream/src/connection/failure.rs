@@ -37,3 +37,20 @@ pub(super) fn begun(error: CallError) -> CallError {
         error => error,
     }
 }
+
+/// Whether it is an answer to `server/discover` that only a server of another era or revision gives, where
+/// one of this era answered before: each of these codes was seen from servers of the session era.
+pub(super) fn is_foreign(peer: &Peer, error: &RpcError) -> bool {
+    peer.era() == Era::Stateless
+        && matches!(
+            error.code,
+            code::METHOD_NOT_FOUND
+                | code::INVALID_PARAMS
+                | code::INVALID_REQUEST
+                | code::UNSUPPORTED_VERSION
+                | NO_SESSION
+        )
+}
+
+/// What a server of the session era says to whoever has no session; no code of the specification's.
+const NO_SESSION: i64 = -32000;
