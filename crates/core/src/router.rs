@@ -5,6 +5,7 @@ mod failed;
 mod own;
 mod path;
 mod record;
+mod related;
 mod resolve;
 mod seal;
 mod tasks;

@@ -6,6 +6,8 @@ mod asked;
 mod beyond;
 mod key;
 mod sampling;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -83,12 +85,23 @@ struct State {
     /// What the client answered before it was asked (`inputResponses`).
     given: Option<JsonBuf>,
     cancelled: bool,
-    /// The token that the repeated request has for progress.
-    token: Option<JsonBuf>,
+    progress: Progress,
     missing: Option<JsonBuf>,
     /// The numbers of what a session's client is asked and has not answered.
     numbers: Vec<u64>,
     hearing: Hearing,
+}
+
+/// Under which token the client hears of progress.
+#[derive(Default)]
+enum Progress {
+    /// That of the request that began the call, under which it comes.
+    #[default]
+    First,
+    /// That of the request with which the call goes on.
+    Another(JsonBuf),
+    /// The call goes on with a request that wants none; the first one's token is no longer in use.
+    Unwanted,
 }
 
 /// Whether anybody can read what goes on the call's own stream.
@@ -180,9 +193,9 @@ impl Port {
         }
     }
 
-    /// The call goes on as another request, with its own token for progress.
+    /// The call goes on as another request, with its own token for progress, or with none.
     pub(crate) fn go_on(&self, token: Option<JsonBuf>) {
-        self.lock().token = token;
+        self.lock().progress = token.map_or(Progress::Unwanted, Progress::Another);
     }
 
     /// The capability that the call failed for, if it did: what `requiredCapabilities` says.
@@ -338,12 +351,14 @@ impl ClientPort for Port {
                     return;
                 }
             }
-            method::PROGRESS => {
-                if let Some(token) = &self.lock().token {
+            method::PROGRESS => match &self.lock().progress {
+                Progress::First => {}
+                Progress::Another(token) => {
                     let edits = [Edit::set("progressToken", token.as_json())];
                     params = rewrite::edited(params.as_json(), &edits).unwrap_or(params);
                 }
-            }
+                Progress::Unwanted => return,
+            },
             _ => {}
         }
         let mut message = Vec::new();

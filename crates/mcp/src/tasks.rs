@@ -3,7 +3,10 @@
 //! how a task stands.
 
 mod status;
+#[cfg(test)]
+mod tests;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -172,14 +175,20 @@ impl Inner {
 async fn gather(
     wishes: &[Wish],
     news: &mut mpsc::Receiver<(usize, News)>,
-) -> (Vec<(usize, String)>, Vec<(usize, JsonBuf)>) {
+) -> (Vec<(usize, String)>, VecDeque<(usize, JsonBuf)>) {
     let limit = Instant::now() + PATIENCE;
     let mut waited: Vec<usize> = (0..wishes.len()).collect();
-    let (mut honoured, mut early) = (Vec::new(), Vec::new());
+    let (mut honoured, mut early) = (Vec::new(), VecDeque::new());
     while !waited.is_empty() {
         let Ok(Some((nth, news))) = timeout_at(limit, news.recv()).await else { break };
         match news {
-            News::Task(params) => early.push((nth, params)),
+            News::Task(params) => {
+                // The newest are kept: each says all.
+                if early.len() == WAITING {
+                    early.pop_front();
+                }
+                early.push_back((nth, params));
+            }
             News::Over => waited.retain(|other| *other != nth),
             News::Honoured(ids) if waited.contains(&nth) => {
                 waited.retain(|other| *other != nth);

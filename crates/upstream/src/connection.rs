@@ -105,7 +105,7 @@ impl Connection {
         params: &Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
-        let (patience, limit) = self.limits();
+        let (mut patience, limit) = self.limits();
         let turn = match self.turns.try_take() {
             Some(turn) => turn,
             None => match Box::pin(timeout(patience.quiet, self.turns.take())).await {
@@ -114,6 +114,7 @@ impl Connection {
             },
         };
         let _use = self.used(turn);
+        patience = patience.with(method);
         if let Some((port, level)) =
             caller.port.as_ref().and_then(|port| Some((port, port.level()?)))
         {
@@ -147,7 +148,10 @@ impl Connection {
             let again = ParamsBuf::from(answered);
             match self.once(method, &again.as_params(), caller, patience).await {
                 Ok(asked) if asks(caller, &asked) => result = asked,
-                answer => return self.ended(method, &again.as_params(), answer),
+                answer => {
+                    let answer = answer.map_err(failure::begun);
+                    return self.ended(method, &again.as_params(), answer);
+                }
             }
             sent = Some(again);
         }
@@ -228,6 +232,9 @@ impl Connection {
         let headers = self.headers(name, None);
         let patience = Patience::of(limit);
         match self.channel.ask(name, params.as_json(), headers, patience).await {
+            Err(CallError::Rpc(error)) if failure::is_foreign(&self.peer, &error) => {
+                Err(CallError::Rpc(error))
+            }
             // Whoever refuses to answer is there to do so.
             Ok(_) | Err(CallError::Rpc(_) | CallError::Throttled { .. }) => Ok(began.elapsed()),
             Err(error) => Err(error),

@@ -5,17 +5,14 @@ use std::sync::Arc;
 
 use switchboard_core::port::{CallError, RpcError};
 use switchboard_wire::types::{DiscoverResult, InitializeResult};
-use switchboard_wire::{Era, Json, Revision, code, meta, method, write};
+use switchboard_wire::{Era, Json, Revision, code, method, write};
 
 use crate::channel::Channel;
 use crate::context::Identity;
 use crate::error::ConnectError;
-use crate::peer::{Peer, client_info, stamped};
+use crate::peer::{Peer, abilities, client_info, stamped};
 use crate::pulse::Patience;
 use crate::transport::Headers;
-
-/// What a page is that a server brings along, by the extension for those.
-const UI_PAGE: &str = "text/html;profile=mcp-app";
 
 /// Opens a session, at the newest revision that both speak.
 pub(crate) async fn initialize(
@@ -54,27 +51,7 @@ async fn ask_initialize(
 ) -> Result<InitializeResult, CallError> {
     let params = write::object(|params| {
         params.text("protocolVersion", revision.as_str());
-        params.object("capabilities", |capabilities| {
-            capabilities.object("roots", |_| {});
-            // What clients can do in general: what the one behind a call cannot, it is not asked.
-            capabilities.object("sampling", |kinds| {
-                if revision >= Revision::V2025_11_25 {
-                    kinds.object("tools", |_| {});
-                    kinds.object("context", |_| {});
-                }
-            });
-            capabilities.object("extensions", |extensions| {
-                extensions.object(meta::APPS_EXTENSION, |ui| ui.texts("mimeTypes", [UI_PAGE]));
-            });
-            if revision >= Revision::V2025_11_25 {
-                capabilities.object("elicitation", |modes| {
-                    modes.object("form", |_| {});
-                    modes.object("url", |_| {});
-                });
-            } else if revision >= Revision::V2025_06_18 {
-                capabilities.object("elicitation", |_| {});
-            }
-        });
+        params.raw("capabilities", abilities(revision).as_json());
         params.raw("clientInfo", client_info(identity).as_json());
     });
     let headers = Headers::default();

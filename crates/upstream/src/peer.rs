@@ -5,6 +5,9 @@ use switchboard_wire::{Edit, Era, Json, JsonBuf, Revision, meta, rewrite, write}
 
 use crate::context::Identity;
 
+/// What a page is that a server brings along, by the extension for those.
+const UI_PAGE: &str = "text/html;profile=mcp-app";
+
 /// A server as it introduced itself.
 #[derive(Clone, Debug)]
 pub struct Peer {
@@ -69,13 +72,39 @@ impl Peer {
 
 /// Params with what a stateless-era request says about itself.
 pub(crate) fn stamped(params: Json<'_>, revision: Revision, client: &JsonBuf) -> JsonBuf {
+    let abilities = abilities(revision);
     let about = [
         Edit::text(meta::PROTOCOL_VERSION, revision.as_str()),
-        Edit::set(meta::CLIENT_CAPABILITIES, Json::EMPTY),
+        Edit::set(meta::CLIENT_CAPABILITIES, abilities.as_json()),
         Edit::set(meta::CLIENT_INFO, client.as_json()),
     ];
     // Params of our own have nothing twice.
     rewrite::edited(params, &[Edit::inside(meta::META, &about)]).unwrap_or_else(|_| params.into())
+}
+
+/// What clients can do in general: what the one behind a call cannot, it is not asked. A server is told so
+/// in either era, since some list only what a client can use.
+pub(crate) fn abilities(revision: Revision) -> JsonBuf {
+    write::object(|abilities| {
+        abilities.object("roots", |_| {});
+        abilities.object("sampling", |kinds| {
+            if revision >= Revision::V2025_11_25 {
+                kinds.object("tools", |_| {});
+                kinds.object("context", |_| {});
+            }
+        });
+        abilities.object("extensions", |extensions| {
+            extensions.object(meta::APPS_EXTENSION, |ui| ui.texts("mimeTypes", [UI_PAGE]));
+        });
+        if revision >= Revision::V2025_11_25 {
+            abilities.object("elicitation", |modes| {
+                modes.object("form", |_| {});
+                modes.object("url", |_| {});
+            });
+        } else if revision >= Revision::V2025_06_18 {
+            abilities.object("elicitation", |_| {});
+        }
+    })
 }
 
 /// How the hub introduces itself.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use switchboard_core::port::{CallError, Delivery};
-use switchboard_wire::JsonBuf;
+use switchboard_wire::{JsonBuf, method};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
@@ -27,6 +27,15 @@ pub(crate) struct Patience {
 impl Patience {
     pub(crate) const fn of(limit: Duration) -> Self {
         Self { quiet: limit, total: limit }
+    }
+
+    /// The same with a request of that name. A task's result comes when the task ends, and nothing has to
+    /// come before that.
+    pub(crate) fn with(self, name: &str) -> Self {
+        match name {
+            method::TASKS_RESULT => Self::of(self.total),
+            _ => self,
+        }
     }
 }
 

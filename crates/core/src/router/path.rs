@@ -1,9 +1,10 @@
 //! The path itself, and what each of its steps does with a port's answer.
 
 use switchboard_model::Decision;
-use switchboard_wire::{JsonBuf, Params, output};
+use switchboard_wire::{JsonBuf, Params, method, output};
 
 use super::record::Recording;
+use super::related;
 use super::resolve::Way;
 use super::{Request, Router};
 use crate::port::{Answer, Call, CallError, Caller, Checked, Verdict};
@@ -106,6 +107,14 @@ impl Router {
     ) -> Result<JsonBuf, CallError> {
         let ports = &self.0.ports;
         match (part.offer.home, &ports.hub) {
+            (Home::Outside, _) if call.method == method::TASKS_RESULT => {
+                // In a box: calls of anything else would carry it along.
+                Box::pin(async move {
+                    let caller = related::to_task(call, caller);
+                    ports.servers.call(&part.key, call.method, Some(params), &caller).await
+                })
+                .await
+            }
             (Home::Outside, _) => {
                 ports.servers.call(&part.key, call.method, Some(params), caller).await
             }

@@ -171,14 +171,8 @@ fn tasks_belong_to_whoever_began_them() {
 }
 
 #[test]
-fn notices() {
+fn the_server_behind_a_uri() {
     let scene = scene("{}", &Surface::mcp());
-    let check = |params: &str, expected: &str| {
-        let got = scene.router.notice(&scene.view, &scene.who, &key("b.c"), &buf(params));
-        assert_eq!(got.as_json().as_str(), expected);
-    };
-    check(r#"{ "uri":"test://x" ,"n":1.0}"#, r#"{ "uri":"mcp://b.c/test://x" ,"n":1.0}"#);
-    check(r#"{"level":"info","data":{"uri":"x"}}"#, r#"{"level":"info","data":{"uri":"x"}}"#);
     let found = scene.router.resource(&scene.view, "mcp://b.c/test://x");
     assert_eq!(found, Some((key("b.c"), "test://x".to_owned())));
 }

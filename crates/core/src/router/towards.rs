@@ -11,15 +11,6 @@ use crate::port::Who;
 use crate::registry::{Part, View};
 
 impl Router {
-    /// The params of a server's notification as this caller may read them: URIs and ids of tasks
-    /// are those that the caller knows. Anything else stays byte for byte.
-    pub fn notice(&self, view: &View, who: &Who, server: &ServerKey, params: &JsonBuf) -> JsonBuf {
-        match view.part(server) {
-            Some(part) => self.renamed(view, who, part, Place::Notice, params.clone()),
-            None => params.clone(),
-        }
-    }
-
     /// The server behind a URI of this view, and the server's own URI: for subscriptions.
     pub fn resource(&self, view: &View, uri: &str) -> Option<(ServerKey, String)> {
         let place = view.place(uri)?;

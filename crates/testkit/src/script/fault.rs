@@ -78,6 +78,9 @@ pub enum Fault {
 
     /// Forgets HTTP sessions.
     ExpireSessions { /** After how many requests. */ requests: u32 },
+    /// Refuses sessions that it does not know as the README of a well-known SDK does: as if no session
+    /// had been named.
+    StrangeSessions { /** The status. */ status: u16, /** The code. */ code: i64, /** The message. */ message: String },
     /// Answers with an HTTP status.
     Status {
         /** The status. */ status: u16,
@@ -178,6 +181,7 @@ impl Fault {
             | Self::EndlessPages { .. }
             | Self::InvalidEntries {}
             | Self::ExpireSessions { .. }
+            | Self::StrangeSessions { .. }
             | Self::Status { .. }
             | Self::Redirect { .. }
             | Self::ContentType { .. } => Natural::Always,

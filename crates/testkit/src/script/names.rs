@@ -36,6 +36,7 @@ pub(super) const TABLE: &[(&str, &str)] = &[
     ("endless_pages",        r#"{"do":"endless_pages","cursor":"same"}"#),
     ("invalid_entries",      r#"{"do":"invalid_entries"}"#),
     ("expire_sessions",      r#"{"do":"expire_sessions","requests":3}"#),
+    ("strange_sessions",     r#"{"do":"strange_sessions","status":400,"code":-32000,"message":"Bad Request: No valid session ID provided"}"#),
     ("status",               r#"{"do":"status","status":500,"headers":{},"body":"the script says so"}"#),
     ("unauthorized",         r#"{"do":"status","status":401,"headers":{"www-authenticate":"Bearer resource_metadata=\"{origin}/.well-known/oauth-protected-resource\""},"body":""}"#),
     ("forbidden",            r#"{"do":"status","status":403,"headers":{},"body":""}"#),

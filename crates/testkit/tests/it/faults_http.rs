@@ -161,6 +161,20 @@ fn sessions_expire() {
 }
 
 #[test]
+fn sessions_that_nobody_knows() {
+    for (fault, status, code) in [
+        ("no_get", 404, -32001),
+        ("strange_sessions", 400, -32000),
+        ("strange_sessions:status=410", 410, -32000),
+    ] {
+        let (server, _id) = opened(&Script::new().fault(fault));
+        let refused = post(&server, &[(header::SESSION_ID, "another")], &echo()).unwrap();
+        assert_eq!(refused.status, status, "{fault}");
+        assert_eq!(json_of(refused)["error"]["code"], code, "{fault}");
+    }
+}
+
+#[test]
 fn bodies_that_break() {
     for answers in [Answers::Json, Answers::Sse] {
         for fault in ["reset", "truncate"] {

@@ -110,17 +110,21 @@ impl Table {
         self.lock().rows.values().any(|row| row.waiting.port.is_some())
     }
 
-    /// The request that a server has in mind where it does not say: the only one with a client
-    /// behind it; of several of one caller, the newest that waits for no answer of the client's.
-    /// With clients of several callers there is none, since nobody may see what is another's.
+    /// The request that a server has in mind where it does not say: the only call there is; of
+    /// several of one caller, the newest that waits for no answer of the client's. With calls of
+    /// several callers there is none, since nobody may see what is another's; a call without a
+    /// client behind it may be anybody's.
     pub(super) fn likely(&self) -> Option<u64> {
         let table = self.lock();
-        let mut clients = table.rows.iter().filter_map(|(id, row)| {
-            let port = row.waiting.port.as_deref()?;
-            Some((!row.pulse.is_held(), *id, port.who()))
+        let mut calls = table.rows.iter().filter_map(|(id, row)| {
+            let Waiting { port, turns, .. } = &row.waiting;
+            // The hub's own requests have neither.
+            (port.is_some() || turns.is_some()).then_some(())?;
+            let who = port.as_deref().and_then(|port| port.who());
+            Some((!row.pulse.is_held(), *id, who))
         });
-        let (mut free, mut id, who) = clients.next()?;
-        for (other_free, other_id, other) in clients {
+        let (mut free, mut id, who) = calls.next()?;
+        for (other_free, other_id, other) in calls {
             if !who.zip(other).is_some_and(|(one, other)| one.is_same_caller(other)) {
                 return None;
             }

@@ -1,6 +1,7 @@
-//! A server's error where the eras say the same thing by different codes. Never invents one.
+//! What an error means where that is not plain: the eras say the same thing by different codes, and
+//! what is true of one round of a call is not true of the call. Never invents one.
 
-use switchboard_core::port::{CallError, RpcError};
+use switchboard_core::port::{CallError, Delivery, RpcError};
 use switchboard_wire::{Era, Json, Params, code, method, output};
 
 use crate::peer::Peer;
@@ -25,3 +26,31 @@ pub(super) fn told(peer: &Peer, name: &str, params: &Params<'_>, error: CallErro
         None => error.into(),
     }
 }
+
+/// The error of a call that goes on after its server asked back. That this round never reached the server
+/// is no reason to begin anew: an earlier one did, and the client would be asked again.
+pub(super) fn begun(error: CallError) -> CallError {
+    match error {
+        CallError::Lost { reason, delivery: Delivery::No } => {
+            CallError::lost(reason, Delivery::Perhaps)
+        }
+        error => error,
+    }
+}
+
+/// Whether it is an answer to `server/discover` that only a server of another era or revision gives, where
+/// one of this era answered before: each of these codes was seen from servers of the session era.
+pub(super) fn is_foreign(peer: &Peer, error: &RpcError) -> bool {
+    peer.era() == Era::Stateless
+        && matches!(
+            error.code,
+            code::METHOD_NOT_FOUND
+                | code::INVALID_PARAMS
+                | code::INVALID_REQUEST
+                | code::UNSUPPORTED_VERSION
+                | NO_SESSION
+        )
+}
+
+/// What a server of the session era says to whoever has no session; no code of the specification's.
+const NO_SESSION: i64 = -32000;

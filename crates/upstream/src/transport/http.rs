@@ -5,20 +5,22 @@ mod answer;
 mod body;
 mod client;
 mod direct;
+mod refused;
 mod stream;
 mod trust;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
-use switchboard_core::port::{CallError, Delivery, RpcError};
+use switchboard_core::port::{CallError, Delivery};
 use switchboard_model::Clock;
-use switchboard_wire::{Era, Message, Revision, header};
+use switchboard_wire::{Era, Revision, header};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,7 +29,7 @@ pub(crate) use stream::listen;
 
 use self::answer::Answer;
 use self::direct::Direct;
-use crate::channel::{Channel, LIMITS, Related};
+use crate::channel::{Channel, Related};
 use crate::connect::Attempt;
 use crate::transport::{Headers, Link, PROTOCOL_VERSION};
 
@@ -47,6 +49,8 @@ pub(crate) struct HttpLink {
     tasks: TaskTracker,
     end: CancellationToken,
     fate: OnceLock<Fate>,
+    /// How often it was asked whether the session is still known.
+    doubts: AtomicU64,
 }
 
 /// Why a session cannot go on.
@@ -73,6 +77,7 @@ pub(crate) fn open(attempt: &Attempt<'_>, endpoint: &Endpoint) -> Arc<Channel> {
         tasks: tasks.clone(),
         end: end.clone(),
         fate: OnceLock::new(),
+        doubts: AtomicU64::new(0),
     };
     let channel = Channel::new(Link::Http(link), end, tasks.clone(), attempt.journal.clone());
     let leaving = channel.clone();
@@ -226,31 +231,6 @@ impl HttpLink {
             .header(ACCEPT, header::ACCEPT_BOTH)
             .body(body.clone());
         request.send().await.map(Answer::Shared).map_err(|error| unsent(&error))
-    }
-
-    /// What a response without success means.
-    async fn refused(&self, response: Answer) -> CallError {
-        let status = response.status();
-        let challenge = response.header(WWW_AUTHENTICATE.as_str()).map(str::to_owned);
-        if status == StatusCode::UNAUTHORIZED
-            || (status == StatusCode::FORBIDDEN && challenge.is_some())
-        {
-            let detail = format!("HTTP {status}");
-            self.doom(Fate::Unauthorized { detail: detail.clone(), challenge: challenge.clone() });
-            return CallError::Unauthorized { detail, challenge };
-        }
-        if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
-            // The request did nothing: it can be made again in a new session.
-            self.doom(Fate::Forgotten);
-            return CallError::lost("the server has forgotten the session", Delivery::No);
-        }
-        let body = body::whole(response).await.unwrap_or_default();
-        if status.is_client_error()
-            && let Ok(Message::Failure(failure)) = Message::parse(&body, &LIMITS)
-        {
-            return RpcError::from(&failure.error).into();
-        }
-        CallError::Http { status: status.as_u16(), detail: body::excerpt(&body) }
     }
 
     /// Why the session cannot go on, if it cannot.

@@ -22,6 +22,7 @@ mod random;
 mod real;
 mod refused;
 mod remote;
+mod restarted;
 mod secure;
 mod silence;
 mod trouble;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use switchboard_model::{LogSource, Pace, ServerState};
 use switchboard_testkit::repetitions;
 use switchboard_testkit::script::Script;
-use switchboard_upstream::{CallError, Upstreams};
+use switchboard_upstream::{CallError, Caller, Upstreams};
 use tokio::time::Instant;
 
-use crate::kit::{Hub, command, context, desired, key};
+use crate::kit::{Hub, command, context, desired, json, key};
 
 const MEGABYTE: u64 = 1024 * 1024;
 
@@ -68,6 +68,26 @@ async fn silence_is_borne_for_five_minutes() {
     assert!(sentence.contains("it printed nothing for 300 s"), "{sentence}");
     assert!(slow && took >= Duration::from_secs(300), "{took:?}");
     upstreams.disconnect_all().await;
+}
+
+/// A task's result is answered when the task ends, without a word before that.
+#[tokio::test]
+async fn the_result_of_a_task_is_waited_for() {
+    let slow = "delay:ms=1500,method";
+    let script = Script::new().only("2025-11-25").fault(format!("{slow}=tasks/result").as_str());
+    let mut spec = command("s", &script.fault(format!("{slow}=tools/call").as_str()));
+    spec.timing.call = Duration::from_millis(500);
+    spec.timing.call_total = Duration::from_secs(60);
+    let hub = Hub::start([spec]).await;
+    let check = async |name: &str, answered: bool| {
+        let params = json(r#"{"taskId":"1","name":"echo"}"#);
+        let caller = Caller::default();
+        let result = hub.upstreams.call(&key("s"), name, Some(params.as_json()), &caller).await;
+        assert_eq!(!matches!(result, Err(CallError::TimedOut { .. })), answered, "{result:?}");
+    };
+    check("tools/call", false).await;
+    check("tasks/result", true).await;
+    hub.stop().await;
 }
 
 #[tokio::test]

@@ -1,16 +1,18 @@
 //! Questions of servers: whose they are, how many, and that nobody else waits for their answers.
 
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use switchboard_core::port::Who;
 use switchboard_model::AgentId;
-use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError};
+use switchboard_upstream::{BoxFuture, CallError, Caller, ClientPort, Delivery, RpcError};
 use switchboard_wire::{Json, JsonBuf};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::kit::{Hub, Person, in_flight, key, scripted, text};
+use crate::kit::{Hub, Person, gone, in_flight, json, key, scripted, text};
 
 /// An agent that never answers.
 struct Silent(Who);
@@ -75,20 +77,71 @@ async fn nobody_is_said_to_have_cancelled_what_nobody_was_asked() {
     let hub = Hub::start([scripted("s", "session", "")]).await;
     // Whose question it is cannot be told while another agent's call is under way.
     let (other, cto) = (silent("dev"), Arc::new(Person::default()));
-    let caller = Caller::with_port(cto.clone());
-    let connection = hub.upstreams.get(&key("s")).unwrap();
-    let asking = async {
-        in_flight(&connection, 1).await;
-        hub.raw("s", "ask", "{}", &caller).await
-    };
-    let asked = tokio::select! {
-        over = hub.raw("s", "sleep", r#"{"ms":60000}"#, &other) => panic!("{over:?}"),
-        asked = asking => asked,
-    };
-    assert_eq!(text(&asked.unwrap()), "error -32603");
+    let asked = beside(&hub, &other, &Caller::with_port(cto.clone())).await;
+    assert_eq!(asked, "error -32603");
     assert!(cto.told.lock().unwrap().is_empty());
     // Nor is there a list of roots where nobody has any.
     assert_eq!(hub.tool("s", "roots", "{}").await.unwrap(), "error -32603");
+    hub.stop().await;
+}
+
+/// A call over REST has no client, and is somebody's all the same.
+#[tokio::test]
+async fn nobody_is_asked_instead_of_one_who_cannot_be() {
+    let hub = Hub::start([scripted("s", "session", "")]).await;
+    let cto = Arc::new(Person::default());
+    let (theirs, nobodys) = (Caller::with_port(cto.clone()), Caller::default());
+    assert_eq!(beside(&hub, &theirs, &nobodys).await, "error -32603");
+    assert_eq!(beside(&hub, &nobodys, &theirs).await, "error -32603");
+    assert!(cto.told.lock().unwrap().is_empty());
+    hub.stop().await;
+}
+
+/// What a server is told that asks in `asking`'s call while it works on `other`'s.
+async fn beside(hub: &Hub, other: &Caller, asking: &Caller) -> String {
+    let connection = hub.upstreams.get(&key("s")).unwrap();
+    let asked = async {
+        in_flight(&connection, 1).await;
+        hub.raw("s", "ask", "{}", asking).await
+    };
+    tokio::select! {
+        over = hub.raw("s", "sleep", r#"{"ms":60000}"#, other) => panic!("{over:?}"),
+        asked = asked => text(&asked.unwrap()),
+    }
+}
+
+/// A person during whose answer the server dies.
+struct Late {
+    pid: u32,
+    asked: AtomicU32,
+}
+
+impl ClientPort for Late {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(async {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let killed = Command::new("kill").args(["-9", &self.pid.to_string()]).status();
+            assert!(killed.unwrap().success());
+            gone(self.pid).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Ok(json(r#"{"action":"accept"}"#))
+        })
+    }
+}
+
+/// The server worked on it before it asked: only the answer never reached it.
+#[tokio::test]
+async fn a_call_whose_server_dies_while_it_asks_is_not_made_twice() {
+    let hub = Hub::start([scripted("s", "stateless", "")]).await;
+    let late = Arc::new(Late { pid: hub.pid("s").unwrap(), asked: AtomicU32::new(0) });
+    let lost = hub.raw("s", "ask", "{}", &Caller::with_port(late.clone())).await.unwrap_err();
+    let perhaps = matches!(lost, CallError::Lost { delivery: Delivery::Perhaps, .. });
+    assert!(perhaps, "{lost:?}");
+    assert_eq!(late.asked.load(Ordering::SeqCst), 1);
     hub.stop().await;
 }
 

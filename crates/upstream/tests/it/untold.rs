@@ -3,12 +3,14 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use switchboard_testkit::Scratch;
 use switchboard_testkit::script::Script;
 use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError, Wish};
-use switchboard_wire::JsonBuf;
+use switchboard_wire::types::Capabilities;
 use switchboard_wire::types::notice::LogLevel;
+use switchboard_wire::{JsonBuf, meta};
 
-use crate::kit::{Hub, command, key, scripted, until};
+use crate::kit::{Hub, command, json, key, scripted, until};
 
 #[tokio::test]
 async fn lists_without_news_are_looked_at() {
@@ -134,11 +136,41 @@ async fn a_level_is_raised_when_nobody_wants_it_any_more() {
     hub.stop().await;
 }
 
+const ABLE: &str = r#"{"roots":{},"sampling":{"tools":{},"context":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}},"elicitation":{"form":{},"url":{}}}"#;
+
 #[tokio::test]
 async fn servers_hear_what_clients_can_do_in_general() {
     let hub = Hub::start([scripted("s", "session", "")]).await;
-    let said = hub.tool("s", "client", "{}").await.unwrap();
-    let expected = r#"{"roots":{},"sampling":{"tools":{},"context":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}},"elicitation":{"form":{},"url":{}}}"#;
-    assert_eq!(said, expected);
+    assert_eq!(hub.tool("s", "client", "{}").await.unwrap(), ABLE);
     hub.stop().await;
+}
+
+/// A list may be made for what a client can do, so the hub's own requests say it, too.
+#[tokio::test]
+async fn stateless_servers_hear_it_with_every_request_of_the_hubs_own() {
+    let scratch = Scratch::new();
+    let record = scratch.path().join("record");
+    let hub = Hub::start([command("s", &Script::new().only("2026-07-28").record(&record))]).await;
+    hub.tool("s", "echo", "{}").await.unwrap();
+    hub.stop().await;
+    let lines = std::fs::read_to_string(&record).unwrap();
+    let told = |method: &str| {
+        let lines = lines.lines().map(json);
+        let able = lines.filter_map(|line| {
+            let message = line.as_json().get("message")?;
+            (message.get("method")?.string()? == method).then_some(())?;
+            let able = message.get("params")?.get(meta::META)?.get(meta::CLIENT_CAPABILITIES)?;
+            Some(Capabilities::read(Some(able)))
+        });
+        let whole = |able: &Capabilities| {
+            let page = able.extension(meta::APPS_EXTENSION).is_some();
+            page && able.has(&["elicitation", "url"]) && able.has(&["sampling", "tools"])
+        };
+        Vec::from_iter(able.map(|able| whole(&able)))
+    };
+    for method in ["server/discover", "tools/list", "resources/list", "prompts/list"] {
+        assert_eq!(told(method), [true], "{method}");
+    }
+    // What the client behind a call can do is its own matter.
+    assert_eq!(told("tools/call"), [false]);
 }

@@ -1,9 +1,14 @@
 //! Who hears of a task, and in which words.
 
-use switchboard_wire::JsonBuf;
+use std::sync::Mutex;
+
+use switchboard_model::ServerKey;
+use switchboard_wire::{JsonBuf, Params};
 
 use super::*;
-use crate::port::{Blocked, Call, Checked, Undecided, Verdict};
+use crate::port::{
+    Blocked, BoxFuture, Call, Caller, Checked, ClientPort, RpcError, Undecided, Verdict,
+};
 
 const NEWS: &str = r#"{"taskId":"7","status":"completed","result":{"content":[{"type":"resource_link","uri":"test://x"}]}}"#;
 
@@ -73,6 +78,74 @@ fn as_a_look_at_it_would_be() {
     assert_eq!(told(allow(), Ok(Checked::Pass), &other, NEWS), (false, None));
     let another = r#"{"taskId":"8"}"#;
     assert_eq!(told(allow(), Ok(Checked::Pass), &made.who, another), (true, None));
+}
+
+/// A server that tells and asks while its task's result is awaited, and answers with what it was answered.
+struct Asking;
+
+fn related(id: &str) -> JsonBuf {
+    buf(&format!(r#"{{"_meta":{{"io.modelcontextprotocol/related-task":{{"taskId":"{id}"}}}}}}"#))
+}
+
+impl Servers for Asking {
+    fn call<'a>(
+        &'a self,
+        _: &'a ServerKey,
+        method: &'a str,
+        _: Option<Params<'a>>,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<JsonBuf, CallError>> {
+        Box::pin(async move {
+            if method != "tasks/result" {
+                return Ok(buf(r#"{"task":{"taskId":"7"}}"#));
+            }
+            let port = caller.port.as_ref().unwrap();
+            port.notify("notifications/message", related("7"));
+            port.notify("notifications/message", related("another"));
+            let answer = port.request("elicitation/create", Some(related("7"))).await?;
+            assert_eq!(answer, related("7"), "the server's own id");
+            Ok(buf("{}"))
+        })
+    }
+}
+
+/// A client that writes down what it hears, and answers with what it is asked.
+#[derive(Default)]
+struct Hearing(Mutex<Vec<JsonBuf>>);
+
+impl ClientPort for Hearing {
+    fn request<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        let params = params.unwrap();
+        self.notify(method, params.clone());
+        Box::pin(std::future::ready(Ok(params)))
+    }
+
+    fn notify(&self, _: &str, params: JsonBuf) {
+        self.0.lock().unwrap().push(params);
+    }
+}
+
+#[tokio::test]
+async fn while_its_result_is_awaited() {
+    let made = scene("{}", &Surface::mcp());
+    let router = kit::router(Ports { servers: Arc::new(Asking), ..kit::ports(&made.echo) });
+    let client = Arc::new(Hearing::default());
+    let caller = Caller { port: Some(client.clone()), ..Caller::default() };
+    let call = async |method: &str, params: &str| {
+        let (view, who, origin) = (&made.view, &made.who, CallOrigin::Mcp);
+        let params = json(params).into();
+        let request = Request { view, who, origin, method, params, trace: None };
+        router.call(&request, &caller).await.unwrap()
+    };
+    let begun = call("tools/call", r#"{"name":"a__x"}"#).await;
+    let id = output::begun(begun.as_json()).unwrap().into_owned();
+    call("tasks/result", &format!(r#"{{"taskId":"{id}"}}"#)).await;
+    let heard = [related(&id), related("another"), related(&id)];
+    assert_eq!(*client.0.lock().unwrap(), heard);
 }
 
 #[test]

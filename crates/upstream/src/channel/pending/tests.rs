@@ -27,15 +27,38 @@ enum Asked {
     Not,
 }
 
+/// Who makes a call.
+#[derive(Clone, Copy)]
+enum By {
+    /// A client of this agent's.
+    Agent(&'static str),
+    /// A client that does not say whose it is.
+    Unknown,
+    /// Somebody without a client: over REST, on the command line.
+    Nobody,
+}
+
+impl By {
+    fn waiting(self, turns: &Arc<Turns>) -> Waiting {
+        let who = match self {
+            Self::Agent(id) => Some(Who::agent(AgentId::parse(id).unwrap(), None)),
+            Self::Unknown | Self::Nobody => None,
+        };
+        let port: Option<Arc<dyn ClientPort>> = match self {
+            Self::Agent(_) | Self::Unknown => Some(Arc::new(Client(who))),
+            Self::Nobody => None,
+        };
+        Waiting { port, turns: Some(turns.clone()), ..Waiting::default() }
+    }
+}
+
 /// Calls by who makes them, and whether their client is being asked.
 #[track_caller]
-fn check(calls: &[(Option<&str>, Asked)], expected: Option<u64>) {
-    let table = Table::default();
+fn check(calls: &[(By, Asked)], expected: Option<u64>) {
+    let (table, turns) = (Table::default(), Turns::new(1));
     let pulses: Vec<Arc<Pulse>> = calls.iter().map(|_| Arc::default()).collect();
-    for (nth, (who, asked)) in calls.iter().enumerate() {
-        let who = who.map(|id| Who::agent(AgentId::parse(id).unwrap(), None));
-        let port: Arc<dyn ClientPort> = Arc::new(Client(who));
-        let waiting = Waiting { port: Some(port), ..Waiting::default() };
+    for (nth, (by, asked)) in calls.iter().enumerate() {
+        let waiting = by.waiting(&turns);
         assert!(table.insert(nth as u64, Pending { pulse: pulses[nth].clone(), waiting }));
         if *asked == Asked::Now {
             assert_eq!(pulses[nth].hold(1), Some(0));
@@ -49,14 +72,18 @@ fn check(calls: &[(Option<&str>, Asked)], expected: Option<u64>) {
 
 #[test]
 fn a_question_without_a_call_goes_to_one_caller_only() {
-    let (cto, dev) = (Some("cto"), Some("dev"));
+    let (cto, dev) = (By::Agent("cto"), By::Agent("dev"));
     check(&[], None);
     check(&[(cto, Asked::Not)], Some(0));
-    check(&[(None, Asked::Not)], Some(0));
+    check(&[(By::Unknown, Asked::Not)], Some(0));
     check(&[(cto, Asked::Not), (cto, Asked::Not)], Some(1));
     check(&[(cto, Asked::Not), (cto, Asked::Now)], Some(0));
     check(&[(cto, Asked::Now), (cto, Asked::Now)], Some(1));
     check(&[(cto, Asked::Not), (dev, Asked::Now)], None);
     check(&[(cto, Asked::Not), (cto, Asked::Not), (dev, Asked::Not)], None);
-    check(&[(None, Asked::Not), (None, Asked::Not)], None);
+    check(&[(By::Unknown, Asked::Not), (By::Unknown, Asked::Not)], None);
+    // Where there is no client, it is not another's that is asked instead.
+    check(&[(cto, Asked::Not), (By::Nobody, Asked::Not)], None);
+    check(&[(By::Nobody, Asked::Not), (cto, Asked::Not), (cto, Asked::Not)], None);
+    check(&[(By::Nobody, Asked::Not), (By::Nobody, Asked::Not)], None);
 }

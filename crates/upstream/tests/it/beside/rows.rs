@@ -97,6 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     row("endless_pages",                                ALL,      Both, None),
     row("invalid_entries",                              ALL,      Both, None),
     row("expire_sessions:requests=9",                   &[Http],  Session, Perhaps),
+    row("strange_sessions",                             &[Http],  Session, None),
     row("status",                                       REMOTE,   Both, Call),
     row("status:method=tools/call",                     REMOTE,   Both, Call),
     row("unauthorized",                                 REMOTE,   Both, SignIn),

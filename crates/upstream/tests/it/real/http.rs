@@ -8,6 +8,7 @@ use switchboard_model::{HttpKind, HttpSpec, Template, Transport};
 use switchboard_testkit::Tools;
 
 use super::{Offers, check, patient};
+use crate::kit::{Hub, url as url_of};
 
 /// A server with a port of its own, which ends with the value.
 struct Started {
@@ -23,11 +24,15 @@ impl Started {
 
     /// None if it ended at once.
     fn once(manner: &str) -> Option<Self> {
-        let tools = Tools::find();
         // Nobody can hand a port over; it is free now. If it is taken in between, the server ends.
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
+        Self::at(manner, port)
+    }
+
+    fn at(manner: &str, port: u16) -> Option<Self> {
+        let tools = Tools::find();
         let script = tools.package("@modelcontextprotocol/server-everything/dist/index.js");
         let mut command = Command::new(tools.node());
         command.arg(script).arg(manner).env("PORT", port.to_string());
@@ -44,6 +49,13 @@ impl Started {
             std::thread::sleep(Duration::from_millis(100));
         }
         panic!("{manner} does not listen");
+    }
+
+    /// Ends it and starts it again at the same port.
+    fn restarted(self, manner: &str) -> Self {
+        let port = self.port;
+        drop(self);
+        Self::at(manner, port).unwrap_or_else(|| panic!("{manner} does not start again"))
     }
 }
 
@@ -77,4 +89,27 @@ async fn everything_over_sse() {
 #[tokio::test]
 async fn everything_over_sse_that_nobody_declared() {
     everything("sse", HttpKind::Streamable, "/sse").await;
+}
+
+/// It refuses sessions of its predecessor as if there were none, by a status that means many things.
+#[tokio::test]
+async fn everything_that_was_restarted() {
+    let manner = "streamableHttp";
+    let server = Started::everything(manner);
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let mut spec = url_of("real", &url, HttpKind::Streamable);
+    // Calls find it out by themselves.
+    spec.timing.health_interval = Duration::from_secs(3600);
+    let hub = Hub::start([spec]).await;
+    let hello = async || hub.tool("real", "echo", r#"{"message":"hello"}"#).await;
+    assert_eq!(hello().await.as_deref(), Ok("Echo: hello"));
+    let server = server.restarted(manner);
+    let mut answers = Vec::new();
+    while answers.len() < 100 && answers.last() != Some(&Ok("Echo: hello".to_owned())) {
+        answers.push(hello().await);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(answers.last().is_some_and(Result::is_ok), "{answers:?}");
+    hub.stop().await;
+    drop(server);
 }

@@ -25,6 +25,7 @@ use crate::script::serve::stream::Stream;
 use crate::script::serve::world::{World, held};
 
 const SHARED: &str = "shared";
+const LOST: &str = "Session not found";
 const SOON: Duration = Duration::from_millis(20);
 const LATER: Duration = Duration::from_millis(200);
 
@@ -82,6 +83,7 @@ impl Exchange<'_> {
         }
         let (session, era) = match self.find(&arrival) {
             Ok(found) => found,
+            Err((404, _)) => return self.lost(&arrival.message["id"], &arrival.faults),
             Err((status, refusal)) => {
                 return self.refuse_with(status, &arrival.message["id"], &refusal);
             }
@@ -188,7 +190,7 @@ impl Exchange<'_> {
             let refusal = Refusal::gate(-32000, "Bad Request: Mcp-Session-Id header is required");
             return Err((400, refusal));
         };
-        let lost = || (404, Refusal::gate(-32001, "Session not found"));
+        let lost = || (404, Refusal::gate(-32001, LOST));
         let session = world.session(id).ok_or_else(lost)?;
         let before = session.requests.fetch_add(1, Ordering::SeqCst);
         let expired = arrival.faults.iter().any(
@@ -212,7 +214,7 @@ impl Exchange<'_> {
             return self.refuse(405, code::INVALID_REQUEST, "Method not allowed");
         };
         let Some(session) = world.session(id) else {
-            return self.refuse(404, -32001, "Session not found");
+            return self.lost(&Value::Null, faults);
         };
         if !request.accepts(sse::CONTENT_TYPE) {
             return self.refuse(406, -32000, "Not acceptable");
@@ -270,6 +272,16 @@ impl Exchange<'_> {
 
     fn header_revision(&self) -> Option<Revision> {
         self.request.header(header::PROTOCOL_VERSION).and_then(Revision::parse)
+    }
+
+    /// Nobody knows the session.
+    fn lost(&self, id: &Value, faults: &[Fault]) -> io::Result<End> {
+        for fault in faults {
+            if let Fault::StrangeSessions { status, code, message } = fault {
+                return self.refuse(*status, *code, message);
+            }
+        }
+        self.refuse_with(404, id, &Refusal::gate(-32001, LOST))
     }
 
     fn refuse(&self, status: u16, code: i64, message: &str) -> io::Result<End> {
