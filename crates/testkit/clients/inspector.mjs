@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { report, wanted } from './wanted.mjs';
+import { report, text, wanted } from './wanted.mjs';
 
 const want = wanted(['auto', 'legacy', 'modern']);
 const launcher = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
@@ -42,7 +42,7 @@ try {
     tools: tools.map((tool) => tool.name),
     resources: resources.map((resource) => resource.uri),
     prompts: prompts.map((prompt) => prompt.name),
-    call: call.content[0].text,
+    call: text(call),
     read: read.contents[0].text,
     prompt: prompt.messages[0].content.text,
   });
