@@ -28,6 +28,7 @@ async function run(...rest) {
 }
 
 try {
+  const { protocolVersion } = await run('initialize');
   const { tools } = await run('tools/list');
   const { resources } = await run('resources/list');
   const { prompts } = await run('prompts/list');
@@ -39,6 +40,7 @@ try {
   const read = await run('resources/read', '--uri', want.uri);
   const prompt = await run('prompts/get', '--prompt-name', want.prompt);
   report({
+    revision: protocolVersion,
     tools: tools.map((tool) => tool.name),
     resources: resources.map((resource) => resource.uri),
     prompts: prompts.map((prompt) => prompt.name),
