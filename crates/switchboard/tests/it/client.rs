@@ -99,6 +99,11 @@ impl Client {
         Self { extra: format!("{name}: {value}\r\n"), ..self.clone() }
     }
 
+    /// The same, whose requests are read so.
+    pub(crate) fn read_by(self, read_by: Reader) -> Self {
+        Self { read_by, ..self }
+    }
+
     /// The same with another token.
     pub(crate) fn by(&self, token: &str) -> Self {
         Self { token: token.to_owned(), ..self.clone() }
@@ -117,10 +122,15 @@ impl Client {
         assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
     }
 
-    /// What answers these bytes, as bytes.
-    pub(crate) fn raw(&self, body: &str, headers: &str) -> String {
-        let answer = self.whole(&self.head("POST", headers), body);
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    /// The messages that these bytes bring, as bytes, each as soon as it is there.
+    pub(crate) fn messages(
+        &self,
+        body: &str,
+        headers: &str,
+    ) -> impl Iterator<Item = String> + use<> {
+        let stream = self.send(&self.head("POST", headers), body);
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        messages(BufReader::new(stream).lines())
     }
 
     /// The message that answers a request.
@@ -232,15 +242,19 @@ impl Client {
     }
 }
 
+/// The messages among the lines of an answer, whether it is one or a stream of them.
+fn messages(lines: Lines<BufReader<TcpStream>>) -> impl Iterator<Item = String> {
+    let data = lines.map_while(Result::ok);
+    let data = data.map(|line| line.trim_start_matches("data: ").to_owned());
+    data.filter(|data| data.starts_with('{'))
+}
+
 impl Stream {
     fn of(lines: Lines<BufReader<TcpStream>>) -> Self {
         let (sender, receiver) = channel();
         // It ends with the hub, or when nobody listens any more.
         std::thread::spawn(move || {
-            let lines = lines.map_while(Result::ok);
-            let data = lines.map(|line| line.trim_start_matches("data: ").to_owned());
-            let messages = data.filter(|data| data.starts_with('{'));
-            for message in messages.filter_map(|data| serde_json::from_str(&data).ok()) {
+            for message in messages(lines).filter_map(|data| serde_json::from_str(&data).ok()) {
                 if sender.send(message).is_err() {
                     break;
                 }
