@@ -1,7 +1,7 @@
 // npm `@modelcontextprotocol/client` 2.x over Streamable HTTP or stdio, in each of its modes.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { report, wanted } from './wanted.mjs';
+import { report, text, wanted } from './wanted.mjs';
 
 const want = wanted(['auto', 'legacy', '2026-07-28']);
 const load = createRequire(join(want.npm, 'package.json'));
@@ -35,8 +35,8 @@ report({
   tools: tools.map((tool) => tool.name),
   resources: resources.map((resource) => resource.uri),
   prompts: prompts.map((prompt) => prompt.name),
-  call: call.content[0].text,
-  asked: asked.content[0].text,
+  call: text(call),
+  asked: text(asked),
   read: read.contents[0].text,
   prompt: prompt.messages[0].content.text,
 });

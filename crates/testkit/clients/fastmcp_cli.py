@@ -20,12 +20,18 @@ def main():
             sys.exit(done.stderr.decode() + done.stdout.decode())
         return json.loads(done.stdout)
 
+    def call():
+        result = run("call", wanted.tool, "--input-json", json.dumps(wanted.arguments))
+        if result["is_error"]:
+            sys.exit(f"the tool failed: {result}")
+        return result["content"][0]["text"]
+
     listed = run("list", "--resources", "--prompts")
     report(
         tools=[tool["name"] for tool in listed["tools"]],
         resources=[resource["uri"] for resource in listed["resources"]],
         prompts=[prompt["name"] for prompt in listed["prompts"]],
-        call=run("call", wanted.tool, "--input-json", json.dumps(wanted.arguments))["content"][0]["text"],
+        call=call(),
         read=run("call", wanted.uri)[0]["text"],
         prompt=run("call", wanted.prompt, "--prompt")["messages"][0]["content"]["text"],
     )

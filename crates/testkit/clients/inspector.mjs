@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { report, wanted } from './wanted.mjs';
+import { report, text, wanted } from './wanted.mjs';
 
 const want = wanted(['auto', 'legacy', 'modern']);
 const launcher = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
@@ -28,6 +28,7 @@ async function run(...rest) {
 }
 
 try {
+  const { protocolVersion } = await run('initialize');
   const { tools } = await run('tools/list');
   const { resources } = await run('resources/list');
   const { prompts } = await run('prompts/list');
@@ -39,10 +40,11 @@ try {
   const read = await run('resources/read', '--uri', want.uri);
   const prompt = await run('prompts/get', '--prompt-name', want.prompt);
   report({
+    revision: protocolVersion,
     tools: tools.map((tool) => tool.name),
     resources: resources.map((resource) => resource.uri),
     prompts: prompts.map((prompt) => prompt.name),
-    call: call.content[0].text,
+    call: text(call),
     read: read.contents[0].text,
     prompt: prompt.messages[0].content.text,
   });

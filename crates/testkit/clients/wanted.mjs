@@ -25,6 +25,12 @@ export function wanted(modes) {
   return { url, start, headers, ...values, arguments: JSON.parse(values.arguments) };
 }
 
+// The first block of a tool's result. The words of a tool that failed are not what it was called for.
+export function text(result) {
+  if (result.isError) throw new Error(`the tool failed: ${JSON.stringify(result)}`);
+  return result.content[0].text;
+}
+
 export function report(seen) {
   console.log(JSON.stringify(seen));
 }

@@ -33,6 +33,15 @@ def report(**seen):
     print(json.dumps(seen), flush=True)
 
 
+def text(result):
+    """The first block of a tool's result. The words of a tool that failed are not what it was called for."""
+    # `mcp` 1.x and 2.x call it differently.
+    failed = result.is_error if hasattr(result, "is_error") else result.isError
+    if failed:
+        raise RuntimeError(f"the tool failed: {result}")
+    return result.content[0].text
+
+
 async def see(session, wanted, revision):
     """Lists, calls, reads and gets, through anything with the methods of a `ClientSession`."""
     tools = await session.list_tools()
@@ -47,8 +56,8 @@ async def see(session, wanted, revision):
         tools=[tool.name for tool in tools.tools],
         resources=[str(resource.uri) for resource in resources.resources],
         prompts=[prompt.name for prompt in prompts.prompts],
-        call=call.content[0].text,
-        asked=asked.content[0].text,
+        call=text(call),
+        asked=text(asked),
         read=read.contents[0].text,
         prompt=prompt.messages[0].content.text,
     )

@@ -121,6 +121,16 @@ impl Client {
         Self { name, runtime, script, mode }
     }
 
+    /// The revision in which it ends up speaking with whoever knows them all; `None` of one that does not say.
+    pub fn revision(&self) -> Option<&'static str> {
+        match (self.script, self.mode) {
+            ("fastmcp_cli.py", _) => None,
+            // Also through `mcp-remote`, whatever that speaks on its other side.
+            ("mcp_1.py", _) | (_, "legacy") => Some("2025-11-25"),
+            _ => Some("2026-07-28"),
+        }
+    }
+
     /// Drives it through, and stops the test where it fails.
     pub fn see(&self, url: &str, token: Option<&str>, names: Names<'_>) -> Seen {
         let output = self.command(url, token, names).output().expect("a client that starts");

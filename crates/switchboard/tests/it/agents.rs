@@ -1,14 +1,13 @@
 //! Agents and their tokens, and what they see: over HTTP and over a pipe.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::Script;
 
 use crate::context::Context;
-use crate::hub::{Hub, connected, entry, wait};
+use crate::hub::{Hub, connected, entry, sent, wait};
 use crate::rest::person;
 
 pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
@@ -37,9 +36,7 @@ impl Hub {
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
         let body = body.to_string();
         let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
+        let request = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
              Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
              MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{}{}\
@@ -48,10 +45,9 @@ impl Hub {
             name.unwrap_or_default(),
             token.unwrap_or_default(),
             body.len(),
-        )
-        .unwrap();
+        );
         let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
+        sent(&self.address, &request).read_to_string(&mut text).unwrap();
         let status = text.split(' ').nth(1).unwrap().parse().unwrap();
         let body = text.split_once("\r\n\r\n").unwrap().1;
         Answer { status, body: serde_json::from_str(body).unwrap_or_default() }

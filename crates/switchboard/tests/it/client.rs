@@ -1,14 +1,14 @@
 //! An agent as a client of either era, byte by byte: what it asks, and the streams it listens to.
 //! Never judges what it hears.
 
-use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::hub::Hub;
+use crate::hub::{Hub, sent};
 
 /// How long something may take that must come.
 const LONG: Duration = Duration::from_secs(60);
@@ -24,6 +24,28 @@ pub(crate) struct Client {
     able: Value,
     /// A header of its own.
     extra: String,
+    /// Who reads its requests.
+    read_by: Reader,
+}
+
+/// Who reads a POST: what connections are treated like decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// The hub by itself, as most.
+    Hub,
+    /// The HTTP library, to which it is left.
+    Library,
+}
+
+impl Reader {
+    /// How a connection that ends with its answer is treated.
+    pub(crate) fn close(self) -> &'static str {
+        match self {
+            Self::Hub => "close",
+            // The hub knows nothing but one word here.
+            Self::Library => "close, te",
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -41,8 +63,8 @@ impl Client {
     /// One of the stateless era.
     pub(crate) fn stateless(hub: &Hub, path: &str, token: &str) -> Self {
         let (address, path, token) = (hub.address.clone(), path.to_owned(), token.to_owned());
-        let (able, extra) = (json!({}), String::new());
-        Self { address, path, token, manner: Manner::Stateless, able, extra }
+        let (able, extra, read_by) = (json!({}), String::new(), Reader::Hub);
+        Self { address, path, token, manner: Manner::Stateless, able, extra, read_by }
     }
 
     /// The same, that can do more.
@@ -77,6 +99,11 @@ impl Client {
         Self { extra: format!("{name}: {value}\r\n"), ..self.clone() }
     }
 
+    /// The same, whose requests are read so.
+    pub(crate) fn read_by(self, read_by: Reader) -> Self {
+        Self { read_by, ..self }
+    }
+
     /// The same with another token.
     pub(crate) fn by(&self, token: &str) -> Self {
         Self { token: token.to_owned(), ..self.clone() }
@@ -95,10 +122,15 @@ impl Client {
         assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
     }
 
-    /// What answers these bytes, as bytes.
-    pub(crate) fn raw(&self, body: &str, headers: &str) -> String {
-        let answer = self.whole(&self.head("POST", headers), body);
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    /// The messages that these bytes bring, as bytes, each as soon as it is there.
+    pub(crate) fn messages(
+        &self,
+        body: &str,
+        headers: &str,
+    ) -> impl Iterator<Item = String> + use<> {
+        let stream = self.send(&self.head("POST", headers), body);
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        messages(BufReader::new(stream).lines())
     }
 
     /// The message that answers a request.
@@ -188,17 +220,19 @@ impl Client {
             Manner::Stateless => String::new(),
         };
         format!(
-            "{method} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+            "{method} {} HTTP/1.1\r\nHost: {}\r\nConnection: {}\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
              {session}{more}{}",
-            self.path, self.address, self.token, self.extra,
+            self.path,
+            self.address,
+            self.read_by.close(),
+            self.token,
+            self.extra,
         )
     }
 
     fn send(&self, head: &str, body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        stream
+        sent(&self.address, &format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))
     }
 
     fn whole(&self, head: &str, body: &str) -> String {
@@ -208,15 +242,19 @@ impl Client {
     }
 }
 
+/// The messages among the lines of an answer, whether it is one or a stream of them.
+fn messages(lines: Lines<BufReader<TcpStream>>) -> impl Iterator<Item = String> {
+    let data = lines.map_while(Result::ok);
+    let data = data.map(|line| line.trim_start_matches("data: ").to_owned());
+    data.filter(|data| data.starts_with('{'))
+}
+
 impl Stream {
     fn of(lines: Lines<BufReader<TcpStream>>) -> Self {
         let (sender, receiver) = channel();
         // It ends with the hub, or when nobody listens any more.
         std::thread::spawn(move || {
-            let lines = lines.map_while(Result::ok);
-            let data = lines.map(|line| line.trim_start_matches("data: ").to_owned());
-            let messages = data.filter(|data| data.starts_with('{'));
-            for message in messages.filter_map(|data| serde_json::from_str(&data).ok()) {
+            for message in messages(lines).filter_map(|data| serde_json::from_str(&data).ok()) {
                 if sender.send(message).is_err() {
                     break;
                 }

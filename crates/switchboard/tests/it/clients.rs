@@ -38,6 +38,8 @@ fn machine() -> Context {
         format!("command = {:?}\nargs = {arguments:?}\n", tools.python("servers"))
     };
     let memory = context.work().join("memory.jsonl");
+    let known = json!({"type": "entity", "name": "hub", "entityType": "thing", "observations": ["it connects"]});
+    std::fs::write(&memory, format!("{known}\n")).unwrap();
     let memory = format!("env = {{ MEMORY_FILE_PATH = {memory:?} }}\n");
     let entries = [
         package("everything", &["stdio"]),
@@ -63,13 +65,12 @@ fn run_git(folder: &Path, arguments: &[&str]) {
 fn calls(context: &Context) -> [(&'static str, String, &'static str); 5] {
     let folder = context.work().join("repository");
     let file = json!({"path": folder.join("light.txt")}).to_string();
-    let entity = json!({"name": "hub", "entityType": "thing", "observations": ["it connects"]});
     let hours = json!({"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"});
     [
         ("everything__echo", json!({"message": "over here"}).to_string(), "over here"),
         ("files__read_text_file", file, "first light"),
         ("git__git_log", json!({"repo_path": folder}).to_string(), "first light"),
-        ("memory__create_entities", json!({"entities": [entity]}).to_string(), "["),
+        ("memory__search_nodes", json!({"query": "hub"}).to_string(), "it connects"),
         ("time__convert_time", hours.to_string(), "21:00:00+09:00"),
     ]
 }
@@ -94,6 +95,7 @@ fn check(is_wanted: impl Fn(&str) -> bool) {
         let name = client.name;
         assert_eq!(seen.tools, tools, "{name}");
         assert!(seen.call.contains(words), "{name} {tool}: {}", seen.call);
+        assert_eq!(seen.revision.as_deref(), client.revision(), "{name}");
         good(name, &seen);
     }
 }

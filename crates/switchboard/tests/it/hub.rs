@@ -49,8 +49,8 @@ impl Hub {
     }
 
     pub(crate) fn get(&self, path: &str, host: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let mut stream = sent(&self.address, &head);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -77,6 +77,14 @@ impl Drop for Hub {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A connection on which a request was sent in one piece: one that is written bit by bit may be read by the hub
+/// itself or be left to the HTTP library, as it happens, and no test would know which.
+pub(crate) fn sent(address: &str, request: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream
 }
 
 /// Waits for something that comes by itself.

@@ -1,28 +1,25 @@
 //! A request with an idempotency key that a crash cut short: it may be tried again, and is then done once.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::hub::{Hub, wait};
+use crate::hub::{Hub, sent, wait};
 use crate::rest::person;
 
 /// Sends the request with its key, and does not wait.
 fn send(hub: &Hub, token: &str, body: &Value) -> TcpStream {
     let body = body.to_string();
-    let mut stream = TcpStream::connect(&hub.address).unwrap();
-    write!(
-        stream,
+    let request = format!(
         "POST /api/v1/servers HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nIdempotency-Key: k\r\n\
          Authorization: Bearer {token}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         hub.address,
         body.len(),
-    )
-    .unwrap();
-    stream
+    );
+    sent(&hub.address, &request)
 }
 
 /// The status, whether it is an earlier answer, and the answer.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use switchboard_testkit::Tools;
-use switchboard_testkit::clients::{Names, STDIO_CLIENTS, Seen, Start};
+use switchboard_testkit::clients::{Client as Outsider, Names, STDIO_CLIENTS, Seen, Start};
 
 use crate::agents::token;
 use crate::client::Client;
@@ -44,7 +44,9 @@ fn start(context: &Context) -> Start {
 }
 
 #[track_caller]
-fn good(name: &str, seen: &Seen) {
+fn good(client: &Outsider, seen: &Seen) {
+    let name = client.name;
+    assert_eq!(seen.revision.as_deref(), client.revision(), "{name}");
     for tool in [NAMES.tool, "system_health_check"] {
         assert!(seen.tools.contains(&tool.to_owned()), "{name}: {:?}", seen.tools);
     }
@@ -80,7 +82,7 @@ fn at_a_hub_that_runs() {
     let admin = person(&context, "admin");
     for (made, client) in STDIO_CLIENTS.iter().enumerate() {
         let seen = client.see_started(&start(&context), NAMES);
-        good(client.name, &seen);
+        good(client, &seen);
         wait(&format!("{}: the running hub made the call", client.name), || {
             calls(&hub, &admin) == made + 1
         });
@@ -92,7 +94,7 @@ fn with_a_hub_inside() {
     for client in STDIO_CLIENTS {
         let context = machine();
         let seen = client.see_started(&start(&context), NAMES);
-        good(client.name, &seen);
+        good(client, &seen);
         wait("the hub inside went with its client", || {
             context.run(&["status", "--json"]).out.contains("\"running\": false")
         });

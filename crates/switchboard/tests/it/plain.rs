@@ -8,13 +8,11 @@ use std::time::Duration;
 use switchboard_testkit::script::Script;
 
 use crate::agents::token;
+use crate::client::Reader;
 use crate::context::Context;
 use crate::hub::{Hub, connected, entry, wait};
 
 const ABOUT: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"progressToken":1}"#;
-
-/// What the library is asked to do with a connection, which it alone understands.
-const LEFT: &str = "close, te";
 
 struct Answer {
     status: String,
@@ -148,7 +146,8 @@ fn the_answer_is_the_same_whoever_reads_the_request() {
             (403, post("/api/v1/servers", "", "{}")),
         ]
     };
-    for ((code, own), (_, left)) in requests("close").into_iter().zip(requests(LEFT)) {
+    let [own, left] = [Reader::Hub, Reader::Library].map(|reader| requests(reader.close()));
+    for ((code, own), (_, left)) in own.into_iter().zip(left) {
         let (own_said, left_said) = (scene.sent(&[&own]), scene.sent(&[&left]));
         let ((own_answer, rest), (left_answer, _)) =
             (Answer::read(&own_said), Answer::read(&left_said));
@@ -207,7 +206,7 @@ fn a_client_that_goes_gives_its_call_up() {
         let status = scene.context.json(&["status"]);
         status["servers"][0]["in_flight"].as_u64().unwrap()
     };
-    for connection in ["keep-alive", LEFT] {
+    for connection in ["keep-alive", Reader::Library.close()] {
         let mut stream = scene.open();
         stream.write_all(scene.call(connection, "sleep", r#"{"ms":600000}"#).as_bytes()).unwrap();
         wait("the call is under way", || in_flight() == 1);

@@ -1,14 +1,13 @@
 //! The API of the real hub: one state, whichever door; nothing starts that nobody approved; what is
 //! secret stays so.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Read;
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
 use crate::context::Context;
-use crate::hub::{Hub, connected, entry, status, wait};
+use crate::hub::{Hub, connected, entry, sent, status, wait};
 
 /// What the API answered.
 pub(crate) struct Rest {
@@ -34,18 +33,15 @@ impl Hub {
         body: Option<&Value>,
     ) -> Rest {
         let body = body.map(Value::to_string).unwrap_or_default();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
+        let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
              {headers}Content-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{body}",
             self.address,
             body.len(),
-        )
-        .unwrap();
+        );
         let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
+        sent(&self.address, &request).read_to_string(&mut text).unwrap();
         let status = text.split(' ').nth(1).unwrap().parse().unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let (head, text) = (head.to_owned(), body.to_owned());

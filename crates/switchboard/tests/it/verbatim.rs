@@ -1,104 +1,225 @@
-//! A call through the whole program, from a client's bytes to a server and back: what is nobody's business passes
-//! byte for byte, whichever way there is between them.
+//! Requests through the whole program, from a client's bytes to a server and back, with what is told and asked on the
+//! way: what is nobody's business passes byte for byte, whichever way there is between them. What the hub has to
+//! put in other words (names, URIs, ids, tokens for progress, states) is not compared.
+
+use serde_json::json;
 
 use crate::agents::token;
-use crate::client::Client;
+use crate::client::{Client, Reader};
 use crate::context::Context;
 use crate::hub::{Hub, connected};
-use crate::mirror::{Answers, Era, Mirror, script};
+use crate::mirror::{Era, Mirror, Way, Words, between};
 
 /// Unknown fields, numbers as they were written, order, spaces, escapes, and half of a surrogate pair.
 const ODD: &str =
     r#"{ "b":1.0,"a":9223372036854775809, "s":"\ud800 \u00e9 \/","é":[1e2,-0.0,1E+5],"b2":{} }"#;
-const ABOUT: &str = r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"mine":1.0}"#;
+/// What a request of the stateless era says of itself, with that it wants to hear what is logged.
+const ABOUT: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"debug","#;
 
-/// A server's answer: what no era has a word for, and what a server of that era adds.
-fn answer(era: Era) -> (String, String) {
-    let said = format!(
-        r#"{{ "content":[{{"type":"text","text":"\udc00","x":{ODD}}}],"z" : {ODD},"structuredContent":{ODD}"#
-    );
-    let whole = match era {
-        Era::Session => format!("{said} }}"),
-        Era::Stateless => format!(r#"{said},"resultType":"complete" }}"#),
-    };
-    (said, whole)
+const ERAS: [(&str, Era); 2] = [("session", Era::Session), ("stateless", Era::Stateless)];
+const WAYS: [(&str, Way); 3] = [("pipe", Way::Pipe), ("json", Way::Json), ("events", Way::Events)];
+
+fn words() -> Words {
+    Words {
+        call: format!(
+            r#"{{ "content":[{{"type":"text","text":"\udc00","x":{ODD}}}],"z" : {ODD},"structuredContent":{ODD}"#
+        ),
+        read: format!(
+            r#"{{ "z" : {ODD},"contents":[{{"x":{ODD},"text":"\udc00","uri":"mirror:it","y":1.0}}]"#
+        ),
+        prompt: format!(
+            r#"{{ "z" : {ODD},"messages":[{{"x":1.0,"role":"user","content":{{"x":{ODD},"text":"\udc00","type":"text"}}}}],"description":"\/""#
+        ),
+        progress: format!(
+            r#" "total":1e2,"progress":1.0,"x":{ODD},"message":"\ud800 \/","y":9223372036854775809 "#
+        ),
+        log: format!(r#"{{ "data":{ODD},"level":"info","x":1.0,"logger":"\udc00 \/","y":{ODD} }}"#),
+        question: format!(
+            r#"{{ "x":{ODD},"message":"\udc00 \/","requestedSchema":{{"type":"object","properties":{{"name":{{"type":"string","x":1.0}}}}}} }}"#
+        ),
+    }
 }
 
-/// Asks by a client of each era, and looks at what each of them and the server got.
-fn check(hub: &Hub, token: &str, server: &str, era: Era, calls: impl Fn() -> Vec<String>) {
-    let (said, whole) = answer(era);
-    let sent = |more: &str| {
-        let params =
-            format!(r#"{{"x-own" : 1.50,"arguments":{ODD},"name":"{server}__say"{more}}}"#);
-        format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#)
-    };
-    let session = Client::session(hub, "/mcp", token).raw(&sent(""), "");
-    match era {
-        Era::Session => {
-            assert_eq!(
-                session,
-                format!(r#"{{"jsonrpc":"2.0","id":7,"result":{whole}}}"#),
-                "{server}"
-            );
+/// What a client answers to a question.
+fn reply() -> String {
+    format!(r#"{{ "x":{ODD},"action":"accept","content":{{"name":"\ud800 \/","y":1.0}} }}"#)
+}
+
+/// A request: the method, what it is for by its server's word, and the params that stand before that.
+fn requests() -> [(&'static str, &'static str, String); 5] {
+    let call = || format!(r#""x-own" : 1.50,"arguments":{ODD},"name":"#);
+    let prompt = format!(r#""x-own" : {ODD},"arguments":{{"b":"\ud800 \/","a":"é"}},"name":"#);
+    [
+        ("tools/call", "say", call()),
+        ("resources/read", "mirror:it", format!(r#""x-own" : 1.50,"x":{ODD},"uri":"#)),
+        ("prompts/get", "tell", prompt),
+        ("tools/call", "work", call()),
+        ("tools/call", "ask", call()),
+    ]
+}
+
+/// A client of an era before a server.
+struct Pair<'p> {
+    era: Era,
+    client: &'p Client,
+    name: &'p str,
+    mirror: &'p Mirror,
+    /// What to call it where it fails.
+    label: String,
+}
+
+impl Pair<'_> {
+    /// The client's word for something of the server's.
+    fn published(&self, method: &str, own: &str) -> String {
+        match method {
+            "resources/read" => format!("mcp://{}/{own}", self.name),
+            _ => format!("{}__{own}", self.name),
         }
-        Era::Stateless => assert!(session.contains(&said), "{server}: {session}"),
     }
-    let headers = format!(
-        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {server}__say\r\n"
-    );
-    let stateless = Client::stateless(hub, "/mcp", token).raw(&sent(ABOUT), &headers);
-    // That era's own members follow what the server said.
-    assert!(stateless.contains(&said), "{server}: {stateless}");
-    let calls = calls();
-    assert_eq!(calls.len(), 2, "{server}: {calls:?}");
-    for call in &calls {
-        let same = format!(r#""params":{{"x-own" : 1.50,"arguments":{ODD},"name":"say""#);
-        assert!(call.contains(&same), "{server}: {call}");
+
+    /// Sends a request; the messages that come.
+    fn send(&self, method: &str, own: &str, params: &str) -> impl Iterator<Item = String> + use<> {
+        let subject = self.published(method, own);
+        let (about, headers) = match self.era {
+            Era::Session => ("", String::new()),
+            Era::Stateless => (
+                ABOUT,
+                format!(
+                    "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\nMcp-Name: {subject}\r\n"
+                ),
+            ),
+        };
+        let meta = format!(r#""_meta":{{{about}"progressToken":"mine","own":1.0}}"#);
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{{params},{meta}}}}}"#
+        );
+        self.client.messages(&body, &headers)
     }
-    assert!(calls[1].contains(r#""mine":1.0"#), "{server}: {calls:?}");
+
+    fn check(&self, method: &str, own: &str, before: &str) {
+        let label = format!("{}, {own}", self.label);
+        let params = format!("{before}\"{}\"", self.published(method, own));
+        let mut messages = self.send(method, own, &params);
+        if own == "work" {
+            self.told(&label, &mut messages);
+        }
+        let answer = match own {
+            "ask" => self.asked(&label, &params, messages),
+            _ => messages.last(),
+        };
+        self.answered(&label, method, own, &answer.unwrap());
+        let notes = self.mirror.take();
+        let theirs = format!(r#""method":"{method}","params":{{{before}"{own}""#);
+        assert_eq!(notes.len(), if own == "ask" { 2 } else { 1 }, "{label}: {notes:?}");
+        assert!(notes[0].contains(&theirs), "{label}: {notes:?}");
+        assert!(notes[0].contains(r#""own":1.0"#), "{label}: {notes:?}");
+        let Some(last) = notes.get(1) else { return };
+        let (same, reply) = match self.mirror.era() {
+            Era::Session => (String::new(), format!(r#""result":{}}}"#, reply())),
+            Era::Stateless => (theirs, format!(r#""inputResponses":{{"q":{}}}"#, reply())),
+        };
+        assert!(last.contains(&same) && last.contains(&reply), "{label}: {last}");
+    }
+
+    /// The answer: the same to the last byte in the session era, else with that era's members behind it.
+    fn answered(&self, label: &str, method: &str, own: &str, answer: &str) {
+        let words = words();
+        let said = match method {
+            "tools/call" => words.call,
+            "resources/read" => words.read.replace(own, &self.published(method, own)),
+            _ => words.prompt,
+        };
+        if (self.era, self.mirror.era()) == (Era::Session, Era::Session) {
+            let whole = Era::Session.whole(&said);
+            assert_eq!(
+                answer,
+                format!(r#"{{"jsonrpc":"2.0","id":7,"result":{whole}}}"#),
+                "{label}"
+            );
+        } else {
+            let said = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{said}"#);
+            assert!(answer.starts_with(&said), "{label}: {answer}\n{said}");
+        }
+    }
+
+    /// What is told before the answer.
+    fn told(&self, label: &str, messages: &mut impl Iterator<Item = String>) {
+        let Words { progress, log, .. } = words();
+        let progress = format!(r#"{{"progressToken":"mine",{progress}}}"#);
+        for (method, params) in [("progress", progress), ("message", log)] {
+            let told = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/{method}","params":{params}}}"#
+            );
+            assert_eq!(messages.next().as_ref(), Some(&told), "{label}");
+        }
+    }
+
+    /// What is asked before the answer, and answered; the answer.
+    fn asked(
+        &self,
+        label: &str,
+        params: &str,
+        mut messages: impl Iterator<Item = String>,
+    ) -> Option<String> {
+        let (question, reply) = (words().question, reply());
+        let asked = messages.next()?;
+        match self.era {
+            Era::Session => {
+                let id = between(&asked, r#""id":"#, ",")?;
+                let same = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{question}}}"#
+                );
+                assert_eq!(asked, same, "{label}");
+                let reply = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{reply}}}"#);
+                assert_eq!(self.client.messages(&reply, "").next(), None, "{label}");
+                messages.last()
+            }
+            Era::Stateless => {
+                // A server of the session era does not name its questions.
+                let key = match self.mirror.era() {
+                    Era::Session => "user_name",
+                    Era::Stateless => "q",
+                };
+                let same =
+                    format!(r#"{{"{key}":{{"method":"elicitation/create","params":{question}}}}}"#);
+                assert!(asked.contains(&same), "{label}: {asked}");
+                let state = between(&asked, r#""requestState":""#, "\"")?;
+                let more =
+                    format!(r#""inputResponses":{{"{key}":{reply}}},"requestState":"{state}""#);
+                self.send("tools/call", "ask", &format!("{params},{more}")).last()
+            }
+        }
+    }
 }
 
 #[test]
 fn what_is_nobodys_business_passes_byte_for_byte() {
-    let eras = [("session", Era::Session), ("stateless", Era::Stateless)];
-    let ways = [("json", Answers::Json), ("events", Answers::Events)];
-    let far: Vec<(String, Era, Mirror)> = eras
+    let mut servers: Vec<(String, Mirror)> = ERAS
         .iter()
         .flat_map(|(word, era)| {
-            ways.map(|(way, answers)| {
-                let mirror = Mirror::start(*era, answers, &answer(*era).1);
-                (format!("{word}-{way}"), *era, mirror)
-            })
+            WAYS.map(|(way, how)| (format!("{word}-{way}"), Mirror::start(*era, how, &words())))
         })
         .collect();
-    let context = Context::new();
-    let mut names: Vec<String> = far.iter().map(|(name, ..)| name.clone()).collect();
-    let mut text = String::new();
-    for (name, _, mirror) in &far {
-        text.push_str(&format!("[servers.{name}]\nurl = {:?}\n", mirror.url));
-    }
-    for (word, era) in eras {
-        let (name, home) = (format!("{word}-pipe"), context.work().join(word));
-        std::fs::create_dir(&home).unwrap();
-        std::fs::write(home.join("mirror.sh"), script(era)).unwrap();
-        std::fs::write(home.join("answer"), answer(era).1).unwrap();
-        text.push_str(&format!(
-            "[servers.{name}]\ncommand = \"sh\"\nargs = [\"mirror.sh\"]\ncwd = {home:?}\n"
-        ));
-        names.push(name);
-    }
-    names.sort();
-    text.push_str(&format!("[agents.cto]\nservers = {names:?}\n"));
-    context.write("switchboard.toml", &text);
+    servers.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let names: Vec<&str> = servers.iter().map(|(name, _)| name.as_str()).collect();
+    let entries: String = servers.iter().map(|(name, mirror)| mirror.entry(name)).collect();
+    let text = format!("{entries}[agents.cto]\nservers = {names:?}\n");
+    let context = Context::new().with("switchboard.toml", &text);
     let (token, _) = token(&context, "cto");
     let hub = Hub::start(&context);
-    connected(&context, &names.iter().map(String::as_str).collect::<Vec<_>>());
-    for (name, era, mirror) in &far {
-        check(&hub, &token, name, *era, || mirror.calls());
-    }
-    for (word, era) in eras {
-        let file = context.work().join(word).join("calls");
-        let calls = || std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
-        check(&hub, &token, &format!("{word}-pipe"), era, calls);
+    connected(&context, &names);
+    for read_by in [Reader::Hub, Reader::Library] {
+        let able = json!({"elicitation": {}});
+        let client = Client::stateless(&hub, "/mcp", &token).able(able).read_by(read_by);
+        let session = client.clone().initialized("2025-11-25");
+        for (era, client) in [(Era::Session, &session), (Era::Stateless, &client)] {
+            for (name, mirror) in &servers {
+                let label = format!("read by {read_by:?}, {era:?} before {name}");
+                let pair = Pair { era, client, name, mirror, label };
+                for (method, own, before) in requests() {
+                    pair.check(method, own, &before);
+                }
+            }
+        }
     }
 }
