@@ -192,7 +192,8 @@ impl Session {
 
     /// Whether its id says all that is held of it.
     fn is_light(&self) -> bool {
-        self.level().is_none() && self.streams(|streams| streams.is_empty())
+        let says_all = self.hello().is_none_or(|hello| token::says_all(&hello.capabilities));
+        says_all && self.level().is_none() && self.streams(|streams| streams.is_empty())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -67,8 +67,13 @@ fn seconds(time: SystemTime) -> i64 {
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
+/// Whether an id says all of them.
+pub(super) fn says_all(capabilities: &Capabilities) -> bool {
+    capabilities.raw().as_bytes().len() <= CAPABILITIES
+}
+
 fn short(capabilities: &Capabilities) -> JsonBuf {
-    if capabilities.raw().as_bytes().len() <= CAPABILITIES {
+    if says_all(capabilities) {
         return capabilities.raw().into();
     }
     let known: [&[&str]; 6] = [
