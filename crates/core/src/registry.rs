@@ -72,8 +72,8 @@ impl Registry {
         look(&self.0.now.load())
     }
 
-    /// A server offers this from now on. Costs what this server has, and views without it notice
-    /// nothing.
+    /// A server offers this from now on. Costs what this server has, and the views of it that somebody uses,
+    /// which are there when this returns; views without it notice nothing.
     pub fn publish(&self, key: &ServerKey, offer: Arc<Offer>) {
         self.change(|now| now.with(key, Some(offer)));
     }
