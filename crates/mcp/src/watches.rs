@@ -1,8 +1,9 @@
 //! Resources that somebody wants to hear of: who, under which name, and whether the server has agreed
-//! to tell. Never asks a server: that is `asking`.
+//! to tell. Never asks a server: that is `asking`; nor looks what anybody sees: that is `sight`.
 
 mod agreement;
 mod asking;
+mod sight;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +14,8 @@ use switchboard_model::ServerKey;
 use switchboard_wire::{IdBuf, method, write};
 
 use self::agreement::Agreement;
+use crate::auth::Principal;
+use crate::door::Door;
 use crate::listeners::stamped;
 use crate::outbox::{Outbox, Weight};
 use crate::session::Session;
@@ -66,6 +69,8 @@ pub(crate) struct Hearing {
     pub(crate) id: IdBuf,
     /// Whether it was acknowledged: nothing may come before that.
     pub(crate) acknowledged: Arc<AtomicBool>,
+    pub(crate) door: Door,
+    pub(crate) principal: Arc<Principal>,
 }
 
 impl Hearing {
@@ -85,11 +90,11 @@ impl Whose {
 }
 
 impl Watches {
-    /// Tells everybody who wants to hear of a resource.
-    pub(crate) fn tell(&self, server: &ServerKey, uri: &str) {
+    /// Tells everybody who wants to hear of a resource, if they may.
+    fn tell(&self, place: &Place, may: impl Fn(&Watch) -> bool) {
         let all = self.lock();
-        let Some(row) = all.rows.get(&(server.clone(), uri.to_owned())) else { return };
-        for watch in &row.watches {
+        let Some(row) = all.rows.get(place) else { return };
+        for watch in row.watches.iter().filter(|watch| may(watch)) {
             let uri = |params: &mut write::Object<'_>| params.text("uri", &watch.uri);
             let (out, params) = match &watch.whose {
                 Whose::Session(session) => {

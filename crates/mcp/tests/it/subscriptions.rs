@@ -1,14 +1,16 @@
-//! Subscriptions to resources: how long they are waited for.
+//! Subscriptions to resources: how long they are waited for, and that they end with what one sees.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_core::Offer;
-use switchboard_model::{HttpKind, HttpSpec, ServerSpec, Template, Transport};
+use switchboard_core::{Audience, Offer};
+use switchboard_model::{AgentId, HttpKind, HttpSpec, ServerKey, ServerSpec, Template, Transport};
 
-use crate::kit::{Client, Hub, key, offer, request, until};
+use crate::kit::{Answer, Client, Hub, key, offer, request, until};
+
+const UPDATED: &str = "notifications/resources/updated";
 
 async fn session(hub: &Hub, token: &str) -> Client {
     hub.client(token).initialized("2025-11-25", json!({})).await
@@ -18,9 +20,96 @@ fn subscribe(uri: &str) -> String {
     request(7, "resources/subscribe", json!({"uri": uri}))
 }
 
+/// What each of the agents sees from now on.
+fn audience(hub: &Hub, cto: &[ServerKey], dev: &[ServerKey]) {
+    let agent = |id| AgentId::parse(id).unwrap();
+    let audience = Audience::default().with_agent(agent("cto"), cto).with_agent(agent("dev"), dev);
+    hub.registry.set_audience(audience);
+}
+
 fn asked(hub: &Hub, server: &str, method: &str) -> usize {
     let seen = hub.servers.seen.lock().unwrap();
     seen.iter().filter(|(of, asked, _)| of == server && asked == method).count()
+}
+
+/// Of which resource it is told next; lists are passed over.
+async fn told(stream: &mut Answer) -> String {
+    loop {
+        let (_, message) = stream.next().await.unwrap();
+        if message["method"] == UPDATED {
+            return message["params"]["uri"].as_str().unwrap().to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_has_lost_a_server_hears_nothing_more_of_it() {
+    let hub = Hub::start().await;
+    let (lost, kept) = ("mcp://beta/test://beta", "mcp://alpha/test://alpha");
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let (mut own, mut other) = (cto.get().await, dev.get().await);
+    let wanted = json!({"notifications": {"resourceSubscriptions": [lost, kept]}});
+    let mut stream =
+        hub.client("token-cto").ask(9, "subscriptions/listen", wanted, json!({})).await;
+    assert!(stream.next().await.is_some(), "it is acknowledged");
+    for (client, uri) in [(&cto, lost), (&cto, kept), (&dev, lost)] {
+        assert_eq!(client.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    let update = |server: &str| {
+        hub.endpoint.resource_updated(&key(server), &format!("test://{server}"));
+    };
+    // At once, and when everybody has been told of the change.
+    audience(&hub, &[key("alpha")], &[key("beta")]);
+    update("beta");
+    update("alpha");
+    assert_eq!([told(&mut own).await, told(&mut stream).await], [kept, kept]);
+    assert_eq!(told(&mut other).await, lost, "who still sees it is told");
+    // It comes back, and is not what was subscribed to.
+    audience(&hub, &[key("alpha")], &[]);
+    until("the server is told off", || {
+        hub.endpoint.sweep();
+        asked(&hub, "beta", "resources/unsubscribe") == 1
+    })
+    .await;
+    let both = [key("alpha"), key("beta")];
+    audience(&hub, &both, &both);
+    update("beta");
+    update("alpha");
+    assert_eq!([told(&mut own).await, told(&mut stream).await], [kept, kept]);
+    assert_eq!(hub.endpoint.watched(), [(key("alpha"), "test://alpha".to_owned())]);
+    assert_eq!(asked(&hub, "alpha", "resources/unsubscribe"), 0);
+    // Until it is subscribed to again.
+    assert_eq!(cto.post(&subscribe(lost)).await.json().await["result"], json!({}));
+    assert_eq!(asked(&hub, "beta", "resources/subscribe"), 2);
+    update("beta");
+    assert_eq!(told(&mut own).await, lost);
+}
+
+/// A server that is away for a while was not taken from anybody.
+#[tokio::test]
+async fn a_server_that_comes_back_is_still_subscribed_to() {
+    let hub = Hub::start().await;
+    let client = session(&hub, "token-cto").await;
+    let at_its_door =
+        hub.client("token-cto").at("/mcp/servers/beta").initialized("2025-11-25", json!({})).await;
+    let mut one = client.get().await;
+    let uri = "mcp://beta/test://beta";
+    for (client, uri) in [(&client, uri), (&at_its_door, "test://beta")] {
+        assert_eq!(client.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    hub.registry.withdraw(&key("beta"));
+    assert_eq!(
+        one.next().await.unwrap().1["method"],
+        "notifications/tools/list_changed",
+        "everybody has been told"
+    );
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    hub.endpoint.sweep();
+    assert_eq!(hub.endpoint.watched().len(), 1);
+    hub.registry.publish(&key("beta"), Arc::new(offer("beta")));
+    let mut two = at_its_door.get().await;
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    assert_eq!([told(&mut one).await, told(&mut two).await], [uri, "test://beta"]);
 }
 
 #[tokio::test]
