@@ -72,8 +72,8 @@ impl Registry {
         look(&self.0.now.load())
     }
 
-    /// A server offers this from now on. Costs what this server has, and views without it notice
-    /// nothing; where it offers what it did, nobody does.
+    /// A server offers this from now on. Costs what this server has, and the views of it that somebody uses,
+    /// which are there when this returns; views without it notice nothing. Where it offers what it did, nobody does.
     pub fn publish(&self, key: &ServerKey, offer: Arc<Offer>) {
         self.change(|now| match now.offer(key) {
             Some(known) if known.is_same(&offer) => None,

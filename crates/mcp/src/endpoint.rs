@@ -120,10 +120,10 @@ impl Endpoint {
         self.0.post_whole(post)
     }
 
-    /// A server says that a resource of its changed: whoever subscribed to it is told. The URI is
-    /// the server's own.
+    /// A server says that a resource of its changed: whoever subscribed to it, and still sees it, is told. The
+    /// URI is the server's own.
     pub fn resource_updated(&self, server: &ServerKey, uri: &str) {
-        self.0.watches.tell(server, uri);
+        self.0.resource_updated(server, uri);
     }
 
     /// The resources that somebody is subscribed to, by the servers' own URIs: what has to be

@@ -16,6 +16,7 @@ use switchboard_wire::{
 };
 
 use crate::endpoint::Inner;
+use crate::gate::Refused;
 use crate::guests::Pass;
 use crate::head::{self, Head};
 use crate::http::Way;
@@ -122,7 +123,7 @@ impl Inner {
         }
         let session = match self.find_session(&way, head) {
             Ok(session) => session,
-            Err(posted) => return *posted,
+            Err(refused) => return refused.into(),
         };
         let (who, view, trace) = (session.who.clone(), way.view, trace(head));
         let asker = Asker { who, view, speech: Speech::Session(session), pass: None, trace };
@@ -170,7 +171,7 @@ impl Inner {
     ) -> Posted {
         let session = match self.find_session(way, head) {
             Ok(session) => session,
-            Err(posted) => return *posted,
+            Err(refused) => return refused.into(),
         };
         if !session.revision().has_batches() {
             let fault = Fault::UnexpectedBatch;
@@ -217,27 +218,7 @@ impl Inner {
                 act(&session);
                 Posted::Accepted
             }
-            Err(posted) => *posted,
-        }
-    }
-
-    /// The session that the headers name; their revision has to be one of that era.
-    fn find_session(&self, way: &Way, head: &Head<'_>) -> Result<Arc<Session>, Box<Posted>> {
-        let refuse = |status, text: &str| {
-            Err(Box::new(Posted::Refused(status, code::INVALID_REQUEST, text.to_owned())))
-        };
-        if head.version.is_there() {
-            let revision = head.version.text().and_then(Revision::parse);
-            if revision.is_none_or(|revision| revision.era() != Era::Session) {
-                return refuse(400, "the MCP-Protocol-Version is not one of a session");
-            }
-        }
-        let Some(id) = head.session.text() else {
-            return refuse(400, "the Mcp-Session-Id header is missing: begin with `initialize`");
-        };
-        match self.sessions.find(id, &way.principal, &way.door) {
-            Some(session) => Ok(session),
-            None => refuse(404, "there is no such session: begin again with `initialize`"),
+            Err(refused) => refused.into(),
         }
     }
 }
@@ -380,6 +361,12 @@ fn check_params(
 
 fn refuse(request: &Request<'_>, code: i64, text: &str) -> Posted {
     Posted::Reply(Reply::refused(Some(request.id), code, text, None))
+}
+
+impl From<Refused> for Posted {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused.status.as_u16(), code::INVALID_REQUEST, refused.reason.to_owned())
+    }
 }
 
 impl From<Work> for Posted {

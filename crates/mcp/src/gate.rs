@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -27,6 +28,7 @@ pub(crate) struct Refused {
 }
 
 const ACCEPT_TURNED: &str = "text/event-stream, application/json";
+/// What nearly everybody calls us; found without reading an address.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Gate {
@@ -71,6 +73,7 @@ impl Gate {
                 .hosts
                 .iter()
                 .any(|known| known.eq_ignore_ascii_case(host) || known.eq_ignore_ascii_case(name))
+            || is_loopback(name)
     }
 
     fn is_good_origin(&self, origin: &str) -> bool {
@@ -79,6 +82,15 @@ impl Gate {
         }
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         host.is_some_and(|host| !host.contains(['/', '@', '?', '#']) && self.is_ours(host))
+    }
+}
+
+/// Whether it is an address that never leaves the machine: no name of a page's own can be one. Written out, as
+/// a URL has it: what only some resolvers take for an address is a name like any other.
+fn is_loopback(name: &str) -> bool {
+    match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
+        None => name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 

@@ -7,6 +7,7 @@ mod call;
 mod legacy;
 mod post;
 mod read;
+mod session;
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ use crate::exchange::Posted;
 use crate::gate::{self, Refused};
 use crate::head::{self, Head, Headers};
 use crate::reply::{Body, Reply};
-use crate::session::{EventId, Session};
+use crate::session::EventId;
 
 /// Known names are found without being read letter by letter.
 const SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
@@ -224,9 +225,9 @@ impl Inner {
         if let Err(refused) = gate::check_get(head) {
             return refusal(&refused);
         }
-        let session = match self.session(way, head) {
+        let session = match self.find_session(way, head) {
             Ok(session) => session,
-            Err(response) => return *response,
+            Err(refused) => return refusal(&refused),
         };
         let last = match last_event(head.all) {
             Ok(last) => last,
@@ -254,26 +255,13 @@ impl Inner {
 
     /// The end of a session.
     fn delete(self: &Arc<Self>, way: &Way, head: &Head<'_>) -> Response {
-        match self.session(way, head) {
+        match self.find_session(way, head) {
             Ok(session) => {
                 self.sessions.end(&session);
                 status(StatusCode::NO_CONTENT)
             }
-            Err(response) => *response,
+            Err(refused) => refusal(&refused),
         }
-    }
-
-    /// The session that a request belongs to.
-    fn session(&self, way: &Way, head: &Head<'_>) -> Result<Arc<Session>, Box<Response>> {
-        let Some(id) = head.session.text() else {
-            let text = "the Mcp-Session-Id header is missing: begin with `initialize`";
-            return Err(Box::new(error(StatusCode::BAD_REQUEST, code::INVALID_REQUEST, text)));
-        };
-        let found = self.sessions.find(id, &way.principal, &way.door);
-        found.ok_or_else(|| {
-            let text = "there is no such session: begin again with `initialize`";
-            Box::new(error(StatusCode::NOT_FOUND, code::INVALID_REQUEST, text))
-        })
     }
 }
 

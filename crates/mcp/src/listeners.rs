@@ -121,6 +121,18 @@ impl Listener {
         self.door.view(&inner.registry.load(), &self.principal, &inner.surface)
     }
 
+    /// The same as one who hears of resources.
+    fn hearing(&self, number: u64, id: &IdBuf) -> Hearing {
+        Hearing {
+            number,
+            out: Arc::downgrade(&self.out),
+            id: id.clone(),
+            acknowledged: self.acknowledged.clone(),
+            door: self.door.clone(),
+            principal: self.principal.clone(),
+        }
+    }
+
     /// Tells what changed since they were last told.
     fn tell(&self, view: &View) {
         if !self.acknowledged.load(Ordering::SeqCst) {
@@ -246,10 +258,9 @@ impl Inner {
         let seen = Kind::ALL.map(|kind| AtomicU64::new(asker.view.digest(kind)));
         let ear = Ear::Listen { id: id.clone(), filter, seen };
         let acknowledged = Arc::new(AtomicBool::new(false));
-        let hears = (Arc::downgrade(&out), acknowledged.clone());
         let listener = Arc::new(Listener { out: out.clone(), door, principal, ear, acknowledged });
         let number = self.listeners.add(listener.clone());
-        let hearing = Hearing { number, out: hears.0, id: id.clone(), acknowledged: hears.1 };
+        let hearing = listener.hearing(number, &id);
         let asks = found.into_iter().map(|(uri, place)| {
             let asked = self.watch_stream(&asker.who, &hearing, place, uri.clone());
             (uri, Box::pin(asked) as BoxFuture<'static, bool>)
@@ -285,6 +296,7 @@ impl Inner {
             }
             changes.mark_unchanged();
             let now = self.registry.load();
+            self.give_up_lost(&now);
             for listener in self.listeners.all() {
                 match listener.door.view(&now, &listener.principal, &self.surface) {
                     Some(view) => listener.tell(&view),

@@ -83,7 +83,8 @@ impl Inner {
                 (_, None) => Work::Reply(unknown(id, asker.era())),
             },
             method::SUBSCRIBE | method::UNSUBSCRIBE => {
-                self.subscribe(asker, id.to_buf(), method, JsonBuf::within(body, params))
+                let params = JsonBuf::within(body, params);
+                self.subscribe(&asker, id.to_buf(), method, &params, out)
             }
             _ => self.call(asker, id, method, request.outlined().within(body), out),
         }

@@ -1,24 +1,23 @@
-//! Resources that somebody wants to hear of: who, under which name, and which server has to be
-//! asked. A server that many share is asked once, and told off when the last one leaves. Nobody is
-//! told that they will hear of something before the server has agreed.
+//! Resources that somebody wants to hear of: who, under which name, and whether the server has agreed
+//! to tell. Never asks a server: that is `asking`; nor looks what anybody sees: that is `sight`.
+
+mod agreement;
+mod asking;
+mod sight;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use switchboard_core::port::{CallError, Caller, Thing, Who};
-use switchboard_core::{Request, Surface};
-use switchboard_model::{CallOrigin, ServerKey};
-use switchboard_wire::{Era, IdBuf, Json, JsonBuf, code, method, write};
-use tokio::sync::OnceCell;
+use switchboard_core::port::Who;
+use switchboard_model::ServerKey;
+use switchboard_wire::{IdBuf, method, write};
 
-use crate::endpoint::Inner;
-use crate::listeners::{empty, stamped};
+use self::agreement::Agreement;
+use crate::auth::Principal;
+use crate::door::Door;
+use crate::listeners::stamped;
 use crate::outbox::{Outbox, Weight};
-use crate::port::Speech;
-use crate::reply::Reply;
-use crate::running::Asker;
-use crate::serve::Work;
 use crate::session::Session;
 
 /// A server, and its own URI of a resource.
@@ -26,26 +25,31 @@ pub(crate) type Place = (ServerKey, String);
 
 /// Who wants to hear of what.
 #[derive(Default)]
-pub(crate) struct Watches(Mutex<HashMap<Place, Row>>);
+pub(crate) struct Watches(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    last: u64,
+    rows: HashMap<Place, Row>,
+}
 
 /// Those who want to hear of one resource.
 #[derive(Default)]
 struct Row {
     watches: Vec<Watch>,
     agreed: Agreed,
+    /// Who asked for it last: in their name the server is told off.
+    who: Option<Arc<Who>>,
 }
 
-/// Set when the server has agreed to tell. Whoever waits for it while another asks waits for that
-/// answer, and asks in turn if it was no.
-type Agreed = Arc<OnceCell<()>>;
+type Agreed = Arc<Agreement>;
 
 /// One who wants to hear of a resource.
 struct Watch {
+    number: u64,
     /// What they call it.
     uri: String,
     whose: Whose,
-    /// Who asked for it.
-    who: Arc<Who>,
 }
 
 enum Whose {
@@ -65,6 +69,8 @@ pub(crate) struct Hearing {
     pub(crate) id: IdBuf,
     /// Whether it was acknowledged: nothing may come before that.
     pub(crate) acknowledged: Arc<AtomicBool>,
+    pub(crate) door: Door,
+    pub(crate) principal: Arc<Principal>,
 }
 
 impl Hearing {
@@ -84,11 +90,11 @@ impl Whose {
 }
 
 impl Watches {
-    /// Tells everybody who wants to hear of a resource.
-    pub(crate) fn tell(&self, server: &ServerKey, uri: &str) {
-        let rows = self.lock();
-        let Some(row) = rows.get(&(server.clone(), uri.to_owned())) else { return };
-        for watch in &row.watches {
+    /// Tells everybody who wants to hear of a resource, if they may.
+    fn tell(&self, place: &Place, may: impl Fn(&Watch) -> bool) {
+        let all = self.lock();
+        let Some(row) = all.rows.get(place) else { return };
+        for watch in row.watches.iter().filter(|watch| may(watch)) {
             let uri = |params: &mut write::Object<'_>| params.text("uri", &watch.uri);
             let (out, params) = match &watch.whose {
                 Whose::Session(session) => {
@@ -115,83 +121,106 @@ impl Watches {
 
     /// All that somebody wants to hear of.
     pub(crate) fn all(&self) -> Vec<Place> {
-        let rows = self.lock();
-        let wanted = rows.iter().filter(|(_, row)| !row.watches.is_empty());
+        let all = self.lock();
+        let wanted = all.rows.iter().filter(|(_, row)| !row.watches.is_empty());
         wanted.map(|(place, _)| place.clone()).collect()
     }
 
     /// A listener is gone. Servers are told off at the next sweep.
     pub(crate) fn leave(&self, number: u64) {
-        for watch in self.lock().values_mut().flat_map(|row| &mut row.watches) {
-            if watch.is_heard_by(number) {
-                watch.whose = Whose::Gone;
-            }
-        }
+        self.give_up(|_, watch| watch.is_heard_by(number));
     }
 
     /// A listener hears of these and nothing else.
     pub(crate) fn keep_only(&self, number: u64, uris: &[String]) {
-        for watch in self.lock().values_mut().flat_map(|row| &mut row.watches) {
-            if watch.is_heard_by(number) && !uris.contains(&watch.uri) {
-                watch.whose = Whose::Gone;
+        self.give_up(|_, watch| watch.is_heard_by(number) && !uris.contains(&watch.uri));
+    }
+
+    /// These are told nothing more. Servers are told off at the next sweep.
+    fn give_up(&self, goes: impl Fn(&Place, &Watch) -> bool) {
+        for (place, row) in &mut self.lock().rows {
+            for watch in &mut row.watches {
+                if goes(place, watch) {
+                    watch.whose = Whose::Gone;
+                }
             }
         }
     }
 
     /// How many of a session's there are.
     fn count(&self, session: &Arc<Session>) -> usize {
-        let rows = self.lock();
-        let watches = rows.values().flat_map(|row| &row.watches);
+        let all = self.lock();
+        let watches = all.rows.values().flat_map(|row| &row.watches);
         watches.filter(|watch| watch.is_of(session)).count()
     }
 
-    /// One more, instead of any that `replaces` says; and whether the server has agreed.
-    fn add(&self, place: Place, watch: Watch, replaces: impl Fn(&Watch) -> bool) -> Agreed {
-        let mut rows = self.lock();
-        let row = rows.entry(place).or_default();
+    /// One more, instead of any that `replaces` says: its number, and whether the server has agreed.
+    fn add(
+        &self,
+        place: Place,
+        who: &Arc<Who>,
+        uri: String,
+        whose: Whose,
+        replaces: impl Fn(&Watch) -> bool,
+    ) -> (u64, Agreed) {
+        let mut all = self.lock();
+        all.last += 1;
+        let number = all.last;
+        let row = all.rows.entry(place).or_default();
         row.watches.retain(|other| !replaces(other));
-        row.watches.push(watch);
-        row.agreed.clone()
+        row.watches.push(Watch { number, uri, whose });
+        row.who = Some(who.clone());
+        (number, row.agreed.clone())
     }
 
-    /// What the server is told off by, if nobody is left who wants to hear of what it tells.
+    /// Takes these out. What the server is told off by, if nobody is left who wants to hear of what it tells.
     fn remove(&self, place: &Place, goes: impl Fn(&Watch) -> bool) -> Option<Agreed> {
-        let mut rows = self.lock();
-        let row = rows.get_mut(place)?;
-        row.watches.retain(|watch| !goes(watch));
-        if !row.watches.is_empty() {
-            return None;
-        }
-        let agreed = row.tell_off();
-        if agreed.is_none() {
-            rows.remove(place);
-        }
+        let mut all = self.lock();
+        let agreed = all.without(place, goes)?.tell_off();
+        all.forget_idle(place);
         agreed
+    }
+
+    /// Takes these out. If the server has agreed nevertheless, it is told off at the next sweep.
+    fn withdraw(&self, place: &Place, goes: impl Fn(&Watch) -> bool) {
+        let mut all = self.lock();
+        all.without(place, goes);
+        all.forget_idle(place);
     }
 
     /// Takes out what nobody wants any more, with who had asked for it.
     fn take_dead(&self) -> Vec<(Place, Arc<Who>, Agreed)> {
-        let mut rows = self.lock();
         let mut gone = Vec::new();
-        rows.retain(|place, row| {
-            let Some(who) = row.watches.first().map(|watch| watch.who.clone()) else {
-                // Still being told off, or no longer.
-                return Arc::strong_count(&row.agreed) > 1;
-            };
+        self.lock().rows.retain(|place, row| {
             row.watches.retain(|watch| !watch.whose.is_dead());
             if !row.watches.is_empty() {
                 return true;
             }
-            let agreed = row.tell_off();
-            let told_off = agreed.is_some();
-            gone.extend(agreed.map(|agreed| (place.clone(), who, agreed)));
-            told_off
+            if let (Some(agreed), Some(who)) = (row.tell_off(), row.who.clone()) {
+                gone.push((place.clone(), who, agreed));
+            }
+            !row.is_idle()
         });
         gone
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Place, Row>> {
+    fn lock(&self) -> MutexGuard<'_, Rows> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rows {
+    /// Takes these out; the row, if nobody is left in it.
+    fn without(&mut self, place: &Place, goes: impl Fn(&Watch) -> bool) -> Option<&mut Row> {
+        let row = self.rows.get_mut(place)?;
+        row.watches.retain(|watch| !goes(watch));
+        row.watches.is_empty().then_some(row)
+    }
+
+    fn forget_idle(&mut self, place: &Place) {
+        if self.rows.get(place).is_some_and(Row::is_idle) {
+            self.rows.remove(place);
+        }
     }
 }
 
@@ -199,10 +228,17 @@ impl Row {
     /// If the server has agreed, it has to be told off by this, in which whoever comes next waits for that: a
     /// server that is asked anew before it is told off would tell nobody.
     fn tell_off(&mut self) -> Option<Agreed> {
-        self.agreed.initialized().then(|| {
+        self.agreed.is_given().then(|| {
             self.agreed = Agreed::default();
             self.agreed.clone()
         })
+    }
+
+    /// Whether nothing is to be found here: nobody wants to hear, and the server has not agreed, nor is it being
+    /// asked or told off.
+    fn is_idle(&self) -> bool {
+        let is_asked = Arc::strong_count(&self.agreed) > 1;
+        self.watches.is_empty() && !self.agreed.is_given() && !is_asked
     }
 }
 
@@ -213,155 +249,5 @@ impl Watch {
 
     fn is_heard_by(&self, number: u64) -> bool {
         matches!(&self.whose, Whose::Stream(of) if of.number == number)
-    }
-}
-
-impl Inner {
-    /// `resources/subscribe` and `resources/unsubscribe` of a session.
-    pub(crate) fn subscribe(
-        self: &Arc<Self>,
-        asker: Asker,
-        id: IdBuf,
-        method: &'static str,
-        params: JsonBuf,
-    ) -> Work {
-        let Speech::Session(session) = asker.speech.clone() else {
-            return Work::Reply(crate::serve::unknown(id.as_id(), asker.era()));
-        };
-        let uri = params.as_json().get("uri").and_then(Json::string).unwrap_or_default();
-        let Some(place) = self.router.resource(&asker.view, &uri) else {
-            let error = CallError::NotFound { thing: Thing::Resource, name: uri.into_owned() };
-            return Work::Reply(self.scribe.failure(
-                id.as_id(),
-                Era::Session,
-                method,
-                &error,
-                None,
-            ));
-        };
-        let refused = match method {
-            method::SUBSCRIBE if self.watches.count(&session) >= self.limits.subscriptions => {
-                let text = "too many subscriptions; unsubscribe from some resources first";
-                Some((code::INTERNAL_ERROR, text))
-            }
-            method::SUBSCRIBE if !self.can_tell(&place) => {
-                let text = "the server of this resource does not tell when it changes";
-                Some((code::INVALID_PARAMS, text))
-            }
-            _ => None,
-        };
-        if let Some((code, text)) = refused {
-            let reply = Reply::refused(Some(id.as_id()), code, text, None);
-            return Work::Reply(reply.with_status(200));
-        }
-        let inner = self.clone();
-        if method == method::UNSUBSCRIBE {
-            let Some(agreed) = self.watches.remove(&place, |watch| watch.is_of(&session)) else {
-                return Work::Reply(empty(self, &id, Era::Session, method));
-            };
-            return Work::Later(Box::pin(async move {
-                let asked = inner.tell_off(&agreed, &asker.who, &place).await;
-                Some(inner.told(&id, method, asked))
-            }));
-        }
-        let whose = Whose::Session(Arc::downgrade(&session));
-        let watch = Watch { uri: uri.into_owned(), whose, who: asker.who.clone() };
-        let agreed = self.watches.add(place.clone(), watch, |other| other.is_of(&session));
-        if agreed.initialized() {
-            return Work::Reply(empty(self, &id, Era::Session, method));
-        }
-        Work::Later(Box::pin(async move {
-            let asked = inner.agree(&agreed, &asker.who, &place).await;
-            if asked.is_err() {
-                inner.watches.remove(&place, |watch| watch.is_of(&session));
-            }
-            Some(inner.told(&id, method, asked))
-        }))
-    }
-
-    fn told(&self, id: &IdBuf, method: &str, asked: Result<(), CallError>) -> Reply {
-        match asked {
-            Ok(()) => empty(self, id, Era::Session, method),
-            Err(error) => self.scribe.failure(id.as_id(), Era::Session, method, &error, None),
-        }
-    }
-
-    /// Whether the server says that it tells when a resource of its changes.
-    pub(crate) fn can_tell(&self, (server, _): &Place) -> bool {
-        let now = self.registry.load();
-        now.offer(server).is_some_and(|offer| offer.capabilities.has(&["resources", "subscribe"]))
-    }
-
-    /// A stream wants to hear of a resource; ready when the server has agreed, or has not.
-    pub(crate) fn watch_stream(
-        self: &Arc<Self>,
-        who: &Arc<Who>,
-        hearing: &Hearing,
-        place: Place,
-        uri: String,
-    ) -> impl Future<Output = bool> + Send + 'static {
-        let (inner, who, number) = (self.clone(), who.clone(), hearing.number);
-        let whose = Whose::Stream(hearing.clone());
-        let watch = Watch { uri, whose, who: who.clone() };
-        let agreed = self.watches.add(place.clone(), watch, |_| false);
-        async move {
-            let asked = inner.agree(&agreed, &who, &place).await;
-            if let Err(error) = &asked {
-                tracing::debug!(server = %place.0, %error, "not subscribed");
-                inner.watches.remove(&place, |watch| watch.is_heard_by(number));
-            }
-            asked.is_ok()
-        }
-    }
-
-    /// Asks the server, unless it has agreed already.
-    async fn agree(&self, agreed: &Agreed, who: &Who, place: &Place) -> Result<(), CallError> {
-        let ask = || self.ask_server(who, method::SUBSCRIBE, place);
-        agreed.get_or_try_init(ask).await.copied()
-    }
-
-    /// Tells the server off, unless somebody has asked it anew meanwhile. Whoever does so now waits.
-    async fn tell_off(&self, agreed: &Agreed, who: &Who, place: &Place) -> Result<(), CallError> {
-        let ask = || async { Err::<(), _>(self.ask_server(who, method::UNSUBSCRIBE, place).await) };
-        agreed.get_or_try_init(ask).await.map_or_else(|answer| answer, |()| Ok(()))
-    }
-
-    /// Servers are told off where nobody wants to hear any more.
-    pub(crate) fn unwatch_dead(self: &Arc<Self>) {
-        for (place, who, agreed) in self.watches.take_dead() {
-            let inner = self.clone();
-            self.tasks.spawn(async move {
-                tokio::select! {
-                    // Nobody waits for it: a server that cannot be asked may still tell.
-                    asked = inner.tell_off(&agreed, &who, &place) => {
-                        if let Err(error) = asked {
-                            tracing::debug!(server = %place.0, %error, "not told off");
-                        }
-                    }
-                    () = inner.stop.cancelled() => {}
-                }
-            });
-        }
-    }
-
-    /// Asks the server itself; the connection knows in which way its era wants to be asked.
-    async fn ask_server(
-        &self,
-        who: &Who,
-        method: &str,
-        (server, uri): &Place,
-    ) -> Result<(), CallError> {
-        let view = self.registry.load().server(server, &Surface::Bare);
-        let view = view.ok_or(CallError::Unknown)?;
-        let params = write::object(|params| params.text("uri", uri));
-        let request = Request {
-            view: &view,
-            who,
-            origin: CallOrigin::Mcp,
-            method,
-            params: params.as_json().into(),
-            trace: None,
-        };
-        self.router.call(&request, &Caller::default()).await.map(drop)
     }
 }

@@ -1,12 +1,18 @@
 //! What is on offer at one moment, and the views of it. Parts that a change did not touch are
-//! shared with the snapshot before.
+//! shared with the snapshot before; views that it did, and that somebody uses, are made before anybody
+//! can ask for them.
+
+mod set;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use switchboard_model::{AgentId, ServerKey, UserId};
 
+use self::set::Set;
 use super::Settings;
 use super::audience::{Audience, Keys};
 use super::freed::Freed;
@@ -59,6 +65,14 @@ impl Seats {
     fn number(&self, keys: &Keys) -> Option<usize> {
         self.keys.binary_search(keys).ok()
     }
+
+    /// The numbers that readers have, and had before.
+    fn moved(&self, before: &Self) -> BTreeSet<(usize, usize)> {
+        let agents =
+            self.agents.iter().filter_map(|(id, now)| Some((*now, *before.agents.get(id)?)));
+        let users = self.users.iter().filter_map(|(id, now)| Some((*now, *before.users.get(id)?)));
+        agents.chain(users).collect()
+    }
 }
 
 /// The server of that name; keys are in the order of their names, and each name is there once.
@@ -69,29 +83,6 @@ fn named<'k>(keys: &'k Keys, name: &str) -> Option<&'k ServerKey> {
 
 fn has(keys: &Keys, key: &ServerKey) -> bool {
     named(keys, key.name.as_str()) == Some(key)
-}
-
-/// The views of one set of servers, one for each surface in use.
-#[derive(Default)]
-struct Set(RwLock<Vec<(Surface, Arc<View>)>>);
-
-impl Set {
-    /// The view for that surface; made by whoever asks first.
-    fn view(&self, surface: &Surface, make: impl FnOnce() -> View) -> Arc<View> {
-        let find = |views: &[(Surface, Arc<View>)]| {
-            views.iter().find(|(of, _)| of == surface).map(|(_, view)| view.clone())
-        };
-        let known = find(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        if let Some(view) = known {
-            return view;
-        }
-        let mut views = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        find(&views).unwrap_or_else(|| {
-            let view = Arc::new(make());
-            views.push((surface.clone(), view.clone()));
-            view
-        })
-    }
 }
 
 impl Snapshot {
@@ -163,8 +154,24 @@ impl Snapshot {
     }
 
     fn seat(&self, number: usize, surface: &Surface) -> Arc<View> {
-        let keys = &self.seats.keys[number];
-        self.sets[number].view(surface, || self.link(keys.iter(), surface, Labels::Names))
+        self.sets[number].view(surface, || self.link_seat(number, surface))
+    }
+
+    fn link_seat(&self, number: usize, surface: &Surface) -> View {
+        self.link(self.seats.keys[number].iter(), surface, Labels::Names)
+    }
+
+    /// Makes what readers had in the snapshot before and do not have in this one, by the numbers of their seats
+    /// now and then.
+    fn prepared(self, before: &Self, seats: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        for (number, was) in seats {
+            let had = &before.sets[was];
+            self.sets[number].inherit(had, |surface| self.link_seat(number, surface));
+        }
+        self.everything.inherit(&before.everything, |surface| {
+            self.link(self.servers.keys(), surface, Labels::Keys)
+        });
+        self
     }
 
     fn link<'k>(
@@ -198,6 +205,7 @@ impl Snapshot {
     /// The snapshot after a server's offer became this, or nothing; `None` if it was nothing before.
     pub(super) fn with(&self, key: &ServerKey, offer: Option<Arc<Offer>>) -> Option<Self> {
         let freed = self.freed(&[(key, offer.as_deref())]);
+        let had = self.single.get(key);
         let mut servers = self.servers.clone();
         let mut single = self.single.clone();
         match offer {
@@ -216,7 +224,7 @@ impl Snapshot {
             .iter()
             .zip(&self.sets)
             .map(|(keys, set)| if has(keys, key) { Arc::default() } else { set.clone() });
-        Some(Self {
+        let next = Self {
             version: self.version + 1,
             settings: self.settings,
             servers,
@@ -227,7 +235,12 @@ impl Snapshot {
             everything: Arc::default(),
             freed,
             shown: self.shown.clone(),
-        })
+        };
+        if let (Some(set), Some(had)) = (next.single.get(key), had) {
+            set.inherit(had, |surface| next.link([key], surface, Labels::Names));
+        }
+        let same = (0..next.sets.len()).map(|number| (number, number));
+        Some(next.prepared(self, same))
     }
 
     /// The snapshot with another audience; `None` if it is the same.
@@ -245,7 +258,8 @@ impl Snapshot {
             let number = self.seats.number(keys).filter(|_| same)?;
             Some(self.sets[number].clone())
         };
-        Some(Self {
+        let moved = seats.moved(&self.seats);
+        let next = Self {
             version: self.version + 1,
             settings: self.settings,
             servers: self.servers.clone(),
@@ -256,6 +270,7 @@ impl Snapshot {
             everything: if same { self.everything.clone() } else { Arc::default() },
             freed,
             shown: self.shown.clone(),
-        })
+        };
+        Some(next.prepared(self, moved))
     }
 }

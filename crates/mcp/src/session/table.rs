@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use switchboard_core::port::Who;
@@ -67,12 +67,13 @@ impl Held {
         self.rows.insert(tail, session);
     }
 
-    fn remove(&mut self, tail: &Tail) {
-        let Some(session) = self.rows.remove(tail) else { return };
+    fn remove(&mut self, tail: &Tail) -> Option<Arc<Session>> {
+        let session = self.rows.remove(tail)?;
         let owner = Owner::of(&session.principal.who);
         if let Some(each) = self.each.get_mut(&owner) {
             each.sessions -= 1;
         }
+        Some(session)
     }
 
     /// Takes out who has nothing any more. What streams of ended sessions still hold counts.
@@ -136,7 +137,7 @@ impl Sessions {
             session.greet(hello);
             self.limit(&session, self.limits.session_life);
         }
-        self.hold(session)
+        self.hold(&mut self.write(), session)
     }
 
     /// The session of an id, if it is this caller's and of this door.
@@ -169,11 +170,16 @@ impl Sessions {
     /// Ends a session for good.
     pub(crate) fn end(&self, session: &Session) {
         let Some(tail) = tail(&session.id) else { return };
-        self.held.write().unwrap_or_else(PoisonError::into_inner).remove(&tail);
+        // First: whoever finds that it is not held any more must find that it has ended.
         if let Some(until) = self.comes_back_until(session) {
             self.ended.add(tail, until);
         }
+        let held = self.write().remove(&tail);
         session.end();
+        // Another one, if it was let go and has come back since it was found.
+        if let Some(held) = held {
+            held.end();
+        }
     }
 
     /// Until when a session could come back by its id. One that lives on a single connection cannot, nor
@@ -200,7 +206,7 @@ impl Sessions {
                 self.end(&session);
             }
         }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.write();
         let old: Vec<Tail> =
             held.rows.iter().filter(|(_, session)| idle(session)).map(|(tail, _)| *tail).collect();
         for tail in old {
@@ -233,13 +239,17 @@ impl Sessions {
         let now = self.clock.now();
         let (session, left) = token::open(&self.seal, now, life, id, principal, door)?;
         self.limit(&session, left);
-        self.hold(session).ok()
+        let mut held = self.write();
+        // Once more, where nobody can end it in between: it may have ended since it was looked for.
+        if self.ended.has(tail) {
+            return None;
+        }
+        self.hold(&mut held, session).ok()
     }
 
-    fn hold(&self, session: Session) -> Result<Arc<Session>, Full> {
+    fn hold(&self, held: &mut Held, session: Session) -> Result<Arc<Session>, Full> {
         let tail = tail(&session.id).ok_or(Full)?;
         self.touch(&session);
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = held.rows.get(&tail) {
             return Ok(other.clone());
         }
@@ -259,6 +269,10 @@ impl Sessions {
 
     fn read(&self) -> RwLockReadGuard<'_, Held> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Held> {
+        self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its id is good for so long from now on.

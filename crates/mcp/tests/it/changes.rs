@@ -156,16 +156,12 @@ async fn what_a_server_refused_is_not_promised() {
     let subscribe = request(1, "resources/subscribe", json!({"uri": uri}));
     let one = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
     let two = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
-    // The second comes while the first one's request is still under way.
-    let (first, second) = (one.post(&subscribe), two.post(&subscribe));
-    let refuse = async {
-        until("the server is asked", || begun(1)(&hub)).await;
-        hub.servers.release.notify_one();
-        until("the server is asked again", || begun(2)(&hub)).await;
-        hub.servers.release.notify_one();
-    };
-    let (first, second, ()) = tokio::join!(first, second, refuse);
-    for answer in [first, second] {
+    // The second comes later, and is refused anew.
+    for (nth, client) in [(1, &one), (2, &two)] {
+        let (answer, ()) = tokio::join!(client.post(&subscribe), async {
+            until("the server is asked", || begun(nth)(&hub)).await;
+            hub.servers.release.notify_one();
+        });
         assert_eq!(answer.json().await["error"]["code"], -32601);
     }
     assert_eq!(hub.endpoint.watched(), []);

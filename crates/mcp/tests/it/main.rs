@@ -17,5 +17,6 @@ mod rules;
 mod sessions;
 mod states;
 mod streams;
+mod subscriptions;
 mod sweeps;
 mod withdrawn;

@@ -110,6 +110,35 @@ async fn calls_of_the_stateless_era_are_bounded_too() {
 }
 
 #[tokio::test]
+async fn subscriptions_that_wait_are_bounded_and_can_be_called_off() {
+    let hub = Hub::with(|options| options.limits.calls = 3).await;
+    let mut pipe = Pipe::open(&hub);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}});
+    assert!(pipe.ask(&request(0, "initialize", params)).await["result"].is_object());
+    let uri = json!({"uri": "mcp://alpha/test://alpha/refused"});
+    let subscribe = |id: u64| request(id, "resources/subscribe", uri.clone());
+    for id in 1..=3 {
+        pipe.say(&subscribe(id)).await;
+    }
+    let refused = pipe.ask(&subscribe(4)).await;
+    assert_eq!(refused["id"], 4);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("too many"), "{refused}");
+    until("the server is asked", || hub.servers.count(&hub.servers.begun) == 1).await;
+    hub.servers.release.notify_one();
+    for _ in 0..3 {
+        assert_eq!(pipe.next().await.unwrap()["error"]["code"], -32601);
+    }
+    // There is room again; and for what is called off no answer comes.
+    pipe.say(&subscribe(5)).await;
+    until("the server is asked again", || hub.servers.count(&hub.servers.begun) == 2).await;
+    pipe.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#)
+        .await;
+    until("it is dropped", || hub.servers.count(&hub.servers.dropped) == 1).await;
+    assert_eq!(pipe.ask(&request(6, "ping", json!({}))).await["id"], 6);
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
+#[tokio::test]
 async fn the_stateless_era_on_pipes() {
     let hub = Hub::start().await;
     let mut pipe = Pipe::open(&hub);

@@ -151,6 +151,36 @@ async fn requests_of_a_session() {
     }
 }
 
+/// Whatever a request does, its revision has to be one of a session's.
+#[tokio::test]
+async fn every_request_of_a_session_names_a_revision_of_its_era() {
+    let hub = Hub::start().await;
+    let ping = request(1, "ping", json!({}));
+    for (revision, is_good) in [
+        ("2025-11-25", true),
+        ("2025-06-18", true),
+        ("", true),
+        ("2026-07-28", false),
+        ("1999-01-01", false),
+        ("1", false),
+    ] {
+        for (method, body, good) in [("POST", &*ping, 200), ("GET", "", 200), ("DELETE", "", 204)] {
+            // What a revision of the other era says by POST is none of the session's business.
+            if (method, revision) == ("POST", "2026-07-28") {
+                continue;
+            }
+            let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+            let sent = client.clone().with("mcp-protocol-version", revision);
+            let answer = sent.send(method, body.as_bytes()).await;
+            let status = if is_good { good } else { 400 };
+            assert_eq!(answer.status, status, "{method} {revision:?}");
+            let after = client.post(&ping).await.status;
+            let ended = is_good && method == "DELETE";
+            assert_eq!(after, if ended { 404 } else { 200 }, "{method} {revision:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn every_revision_is_negotiated() {
     let hub = Hub::start().await;

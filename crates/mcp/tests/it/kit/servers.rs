@@ -94,6 +94,10 @@ impl Scripted {
                 self.release.notified().await;
                 Err(RpcError::new(-32601, "Method not found").into())
             }
+            method::SUBSCRIBE if params.as_str().contains("/later") => {
+                self.release.notified().await;
+                Ok(buffer("{}"))
+            }
             method::UNSUBSCRIBE if params.as_str().contains("/slow") => {
                 self.release.notified().await;
                 Ok(buffer("{}"))

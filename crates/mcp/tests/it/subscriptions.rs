@@ -1,0 +1,220 @@
+//! Subscriptions to resources: how long they are waited for, and that they end with what one sees.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard_core::{Audience, Offer};
+use switchboard_model::{AgentId, HttpKind, HttpSpec, ServerKey, ServerSpec, Template, Transport};
+
+use crate::kit::{Answer, Client, Hub, key, offer, request, until};
+
+const UPDATED: &str = "notifications/resources/updated";
+
+async fn session(hub: &Hub, token: &str) -> Client {
+    hub.client(token).initialized("2025-11-25", json!({})).await
+}
+
+fn subscribe(uri: &str) -> String {
+    request(7, "resources/subscribe", json!({"uri": uri}))
+}
+
+/// What each of the agents sees from now on.
+fn audience(hub: &Hub, cto: &[ServerKey], dev: &[ServerKey]) {
+    let agent = |id| AgentId::parse(id).unwrap();
+    let audience = Audience::default().with_agent(agent("cto"), cto).with_agent(agent("dev"), dev);
+    hub.registry.set_audience(audience);
+}
+
+fn asked(hub: &Hub, server: &str, method: &str) -> usize {
+    let seen = hub.servers.seen.lock().unwrap();
+    seen.iter().filter(|(of, asked, _)| of == server && asked == method).count()
+}
+
+/// Of which resource it is told next; lists are passed over.
+async fn told(stream: &mut Answer) -> String {
+    loop {
+        let (_, message) = stream.next().await.unwrap();
+        if message["method"] == UPDATED {
+            return message["params"]["uri"].as_str().unwrap().to_owned();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_has_lost_a_server_hears_nothing_more_of_it() {
+    let hub = Hub::start().await;
+    let (lost, kept) = ("mcp://beta/test://beta", "mcp://alpha/test://alpha");
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let (mut own, mut other) = (cto.get().await, dev.get().await);
+    let wanted = json!({"notifications": {"resourceSubscriptions": [lost, kept]}});
+    let mut stream =
+        hub.client("token-cto").ask(9, "subscriptions/listen", wanted, json!({})).await;
+    assert!(stream.next().await.is_some(), "it is acknowledged");
+    for (client, uri) in [(&cto, lost), (&cto, kept), (&dev, lost)] {
+        assert_eq!(client.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    let update = |server: &str| {
+        hub.endpoint.resource_updated(&key(server), &format!("test://{server}"));
+    };
+    // At once, and when everybody has been told of the change.
+    audience(&hub, &[key("alpha")], &[key("beta")]);
+    update("beta");
+    update("alpha");
+    assert_eq!([told(&mut own).await, told(&mut stream).await], [kept, kept]);
+    assert_eq!(told(&mut other).await, lost, "who still sees it is told");
+    // It comes back, and is not what was subscribed to.
+    audience(&hub, &[key("alpha")], &[]);
+    until("the server is told off", || {
+        hub.endpoint.sweep();
+        asked(&hub, "beta", "resources/unsubscribe") == 1
+    })
+    .await;
+    let both = [key("alpha"), key("beta")];
+    audience(&hub, &both, &both);
+    update("beta");
+    update("alpha");
+    assert_eq!([told(&mut own).await, told(&mut stream).await], [kept, kept]);
+    assert_eq!(hub.endpoint.watched(), [(key("alpha"), "test://alpha".to_owned())]);
+    assert_eq!(asked(&hub, "alpha", "resources/unsubscribe"), 0);
+    // Until it is subscribed to again.
+    assert_eq!(cto.post(&subscribe(lost)).await.json().await["result"], json!({}));
+    assert_eq!(asked(&hub, "beta", "resources/subscribe"), 2);
+    update("beta");
+    assert_eq!(told(&mut own).await, lost);
+}
+
+/// A server that is away for a while was not taken from anybody.
+#[tokio::test]
+async fn a_server_that_comes_back_is_still_subscribed_to() {
+    let hub = Hub::start().await;
+    let client = session(&hub, "token-cto").await;
+    let at_its_door =
+        hub.client("token-cto").at("/mcp/servers/beta").initialized("2025-11-25", json!({})).await;
+    let mut one = client.get().await;
+    let uri = "mcp://beta/test://beta";
+    for (client, uri) in [(&client, uri), (&at_its_door, "test://beta")] {
+        assert_eq!(client.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    hub.registry.withdraw(&key("beta"));
+    assert_eq!(
+        one.next().await.unwrap().1["method"],
+        "notifications/tools/list_changed",
+        "everybody has been told"
+    );
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    hub.endpoint.sweep();
+    assert_eq!(hub.endpoint.watched().len(), 1);
+    hub.registry.publish(&key("beta"), Arc::new(offer("beta")));
+    let mut two = at_its_door.get().await;
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    assert_eq!([told(&mut one).await, told(&mut two).await], [uri, "test://beta"]);
+}
+
+#[tokio::test]
+async fn whoever_waits_shares_the_answer() {
+    let hub = Hub::start().await;
+    let refused = subscribe("mcp://alpha/test://alpha/refused");
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        clients.push(session(&hub, "token-cto").await);
+    }
+    let [a, b, c] = [0, 1, 2].map(|nth: usize| clients[nth].post(&refused));
+    let refuse = async {
+        until("all wait", || hub.servers.count(&hub.open) == 3).await;
+        until("the server is asked", || hub.servers.count(&hub.servers.begun) == 1).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        hub.servers.release.notify_one();
+    };
+    let (a, b, c, ()) = tokio::join!(a, b, c, refuse);
+    for answer in [a, b, c] {
+        assert_eq!(answer.json().await["error"]["code"], -32601);
+    }
+    assert_eq!(hub.servers.count(&hub.servers.begun), 1, "one refusal is enough");
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
+/// One that does not want it any more leaves it to the others.
+#[tokio::test]
+async fn who_asks_and_leaves_is_followed_by_who_waits() {
+    let hub = Hub::start().await;
+    let (one, two) = (session(&hub, "token-cto").await, session(&hub, "token-cto").await);
+    let later = subscribe("mcp://alpha/test://alpha/later");
+    let begun = |count| hub.servers.count(&hub.servers.begun) == count;
+    let second = async {
+        until("the server is asked", || begun(1)).await;
+        two.post(&later).await
+    };
+    let rest = async {
+        until("both wait", || hub.servers.count(&hub.open) == 2).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let note =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+        assert_eq!(one.post(note).await.status, 202);
+        until("it is asked in the other's name", || begun(2)).await;
+        hub.servers.release.notify_one();
+    };
+    let (first, second, ()) = tokio::join!(one.post(&later), second, rest);
+    assert_eq!(first.status, 202, "no answer is wanted");
+    assert_eq!(second.json().await["result"], json!({}));
+    assert_eq!(hub.servers.count(&hub.servers.dropped), 1);
+    assert_eq!(hub.endpoint.watched().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_not_waited_for() {
+    let hub = Hub::start().await;
+    let url = Template::parse("http://localhost").unwrap();
+    let http = HttpSpec { kind: HttpKind::Streamable, url, headers: BTreeMap::new() };
+    let mut spec = ServerSpec::new(key("alpha").name, Transport::Http(http));
+    spec.timing.call = Duration::from_millis(50);
+    let silent = Offer { spec: Some(Arc::new(spec)), ..offer("alpha") };
+    hub.registry.publish(&key("alpha"), Arc::new(silent));
+    let client = session(&hub, "token-cto").await;
+    let later = subscribe("mcp://alpha/test://alpha/later");
+    let answer = client.post(&later).await.json().await;
+    assert!(answer["error"]["message"].as_str().unwrap().contains("within 0.2 s"), "{answer}");
+    assert_eq!(hub.servers.count(&hub.servers.dropped), 1);
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
+#[tokio::test]
+async fn a_subscription_that_waits_ends_with_its_token() {
+    let hub = Hub::start().await;
+    let client = session(&hub, "token-cto").await;
+    let withdraw = async {
+        until("the server is asked", || hub.servers.count(&hub.servers.begun) == 1).await;
+        hub.tokens.withdraw("token-cto");
+        hub.endpoint.review();
+    };
+    let later = subscribe("mcp://alpha/test://alpha/later");
+    let (answer, ()) = tokio::join!(client.post(&later), withdraw);
+    assert_eq!(answer.status, 401);
+    assert_eq!(hub.servers.count(&hub.servers.dropped), 1, "the server is told");
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
+/// What is given up while the server is asked is told off once it has agreed.
+#[tokio::test]
+async fn what_was_agreed_to_too_late_is_told_off() {
+    let hub = Hub::start().await;
+    let client = session(&hub, "token-cto").await;
+    let uri = "mcp://alpha/test://alpha/later";
+    let unsubscribe = request(8, "resources/unsubscribe", json!({"uri": uri}));
+    let rest = async {
+        until("the server is asked", || hub.servers.count(&hub.servers.begun) == 1).await;
+        assert_eq!(client.post(&unsubscribe).await.json().await["result"], json!({}));
+        hub.endpoint.sweep();
+        hub.servers.release.notify_one();
+    };
+    let waits = subscribe(uri);
+    let (answer, ()) = tokio::join!(client.post(&waits), rest);
+    assert_eq!(answer.json().await["result"], json!({}));
+    assert_eq!(hub.endpoint.watched(), []);
+    until("the server is told off", || {
+        hub.endpoint.sweep();
+        asked(&hub, "alpha", "resources/unsubscribe") == 1
+    })
+    .await;
+}
