@@ -126,8 +126,17 @@ impl Endpoint {
         self.0.resource_updated(server, uri);
     }
 
-    /// The resources that somebody is subscribed to, by the servers' own URIs: what has to be
-    /// subscribed to again at a server that comes back.
+    /// A server is not declared any more. One that comes under its name knows nothing of what this one agreed to.
+    pub fn server_removed(&self, server: &ServerKey) {
+        self.0.watches.forget_agreed(server);
+    }
+
+    /// A server is connected: it is asked for what somebody wants to hear of, where it has not agreed to tell.
+    pub fn server_connected(&self, server: &ServerKey) {
+        self.0.ask_again(server);
+    }
+
+    /// The resources that somebody is subscribed to, by the servers' own URIs.
     pub fn watched(&self) -> Vec<(ServerKey, String)> {
         self.0.watches.all()
     }

@@ -126,6 +126,24 @@ impl Watches {
         wanted.map(|(place, _)| place.clone()).collect()
     }
 
+    /// A server is not there any more: nothing that it agreed to holds.
+    pub(crate) fn forget_agreed(&self, server: &ServerKey) {
+        let mut all = self.lock();
+        let rows = all.rows.iter_mut().filter(|((of, _), _)| of == server);
+        for (_, row) in rows.filter(|(_, row)| row.agreed.is_given()) {
+            row.agreed = Agreed::default();
+        }
+    }
+
+    /// What somebody wants to hear of and the server has not agreed to, with who asked for it; but for what it is being
+    /// asked.
+    fn unagreed(&self, server: &ServerKey) -> Vec<(Place, Arc<Who>, Agreed)> {
+        let all = self.lock();
+        let rows = all.rows.iter().filter(|((of, _), row)| of == server && row.is_unagreed());
+        rows.filter_map(|(place, row)| Some((place.clone(), row.who.clone()?, row.agreed.clone())))
+            .collect()
+    }
+
     /// A listener is gone. Servers are told off at the next sweep.
     pub(crate) fn leave(&self, number: u64) {
         self.give_up(|_, watch| watch.is_heard_by(number));
@@ -232,6 +250,12 @@ impl Row {
             self.agreed = Agreed::default();
             self.agreed.clone()
         })
+    }
+
+    /// Whether somebody wants to hear of it, and the server has not agreed, nor is it being asked.
+    fn is_unagreed(&self) -> bool {
+        let is_asked = Arc::strong_count(&self.agreed) > 1;
+        !self.watches.is_empty() && !self.agreed.is_given() && !is_asked
     }
 
     /// Whether nothing is to be found here: nobody wants to hear, and the server has not agreed, nor is it being

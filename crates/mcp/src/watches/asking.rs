@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use switchboard_core::port::{CallError, Caller, Thing, Who};
 use switchboard_core::{Request, Surface};
-use switchboard_model::{CallOrigin, Timing};
+use switchboard_model::{CallOrigin, ServerKey, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -174,6 +174,22 @@ impl Inner {
         let after = call.saturating_mul(ROUNDS);
         let asked = agreed.ask(self.ask_server(who, method::SUBSCRIBE, place));
         timeout(after, asked).await.unwrap_or(Err(CallError::TimedOut { after }))
+    }
+
+    /// A server is there again, and perhaps another one than before: it is asked for what it has not agreed to. What
+    /// happened meanwhile was told to nobody, so whoever hears of it from now on is told to look.
+    pub(crate) fn ask_again(self: &Arc<Self>, server: &ServerKey) {
+        for (place, who, agreed) in self.watches.unagreed(server) {
+            let inner = self.clone();
+            self.tasks.spawn(self.stop.clone().run_until_cancelled_owned(async move {
+                match inner.agree(agreed, &who, &place).await {
+                    Ok(()) => inner.resource_updated(&place.0, &place.1),
+                    Err(error) => {
+                        tracing::warn!(server = %place.0, %error, "not subscribed again");
+                    }
+                }
+            }));
+        }
     }
 
     /// Tells the server off, whoever waits for it: one that is not would tell nobody for ever.

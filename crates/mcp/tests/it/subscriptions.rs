@@ -112,6 +112,29 @@ async fn a_server_that_comes_back_is_still_subscribed_to() {
     assert_eq!([told(&mut one).await, told(&mut two).await], [uri, "test://beta"]);
 }
 
+/// One that is declared anew is another server, whatever its name: it has agreed to nothing.
+#[tokio::test]
+async fn a_server_that_is_declared_again_is_asked_again() {
+    let hub = Hub::start().await;
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let mut stream = cto.get().await;
+    let uri = "mcp://beta/test://beta";
+    let asked = || asked(&hub, "beta", "resources/subscribe");
+    assert_eq!(cto.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    hub.endpoint.server_connected(&key("beta"));
+    assert_eq!(asked(), 1, "it has agreed");
+    hub.endpoint.server_removed(&key("beta"));
+    hub.endpoint.server_removed(&key("alpha"));
+    hub.endpoint.server_connected(&key("beta"));
+    assert_eq!(told(&mut stream).await, uri, "what happened meanwhile is not known");
+    assert_eq!(asked(), 2);
+    // Whoever comes before it is connected asks by itself.
+    hub.endpoint.server_removed(&key("beta"));
+    assert_eq!(dev.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    hub.endpoint.server_connected(&key("beta"));
+    assert_eq!(asked(), 3);
+}
+
 #[tokio::test]
 async fn whoever_waits_shares_the_answer() {
     let hub = Hub::start().await;

@@ -31,9 +31,15 @@ pub(super) async fn follow(
                     // One that nobody finds has only just begun: what was recalled of it stays.
                     if let Some(status) = upstreams.status_of(&event.server) {
                         carry(&upstreams, &registry, &status);
+                        if matches!(status.state, ServerState::Connected { .. }) {
+                            endpoint.server_connected(&event.server);
+                        }
                     }
                 }
-                EventKind::Removed => removed(&upstreams, &registry, &event.server),
+                EventKind::Removed => {
+                    removed(&upstreams, &registry, &event.server);
+                    endpoint.server_removed(&event.server);
+                }
                 EventKind::ResourceUpdated { uri } => {
                     endpoint.resource_updated(&event.server, uri);
                 }
@@ -44,7 +50,13 @@ pub(super) async fn follow(
                 | EventKind::ToolStarted { .. }
                 | EventKind::ToolCompleted { .. } => {}
             },
-            Err(RecvError::Lagged(_)) => sync(&upstreams, &registry),
+            Err(RecvError::Lagged(_)) => {
+                sync(&upstreams, &registry);
+                // Of what was missed, whoever looks once too often has missed nothing.
+                for (server, uri) in endpoint.watched() {
+                    endpoint.resource_updated(&server, &uri);
+                }
+            }
             Err(RecvError::Closed) => return,
         }
     }

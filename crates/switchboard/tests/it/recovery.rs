@@ -115,6 +115,26 @@ fn touched(client: &Client, uri: &str, streams: &[Stream]) {
     }
 }
 
+/// One that is taken out of the file and put back is another server: whoever subscribes again really does.
+#[test]
+fn declared_anew() {
+    for era in ["2025-11-25", "2026-07-28"] {
+        let server = Server::http(&Script::new().only(era));
+        let context = &server.context;
+        let (token, _) = token(context, "cto");
+        let hub = Hub::start(context);
+        connected(context, &["a"]);
+        let session = Client::session(&hub, "/mcp", &token);
+        drop(session.listen(URI));
+        let file = std::fs::read_to_string(context.work().join("switchboard.toml")).unwrap();
+        context.write("switchboard.toml", "[agents.cto]\nservers = []\n");
+        wait("it is gone", || status(context).is_empty());
+        context.write("switchboard.toml", &file);
+        connected(context, &["a"]);
+        touched(&session, URI, &[session.listen(URI)]);
+    }
+}
+
 #[test]
 fn over_a_pipe_in_the_session_era() {
     let script = Script::new().only("2025-11-25");
