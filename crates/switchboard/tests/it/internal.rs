@@ -127,6 +127,20 @@ fn a_server_that_does_not_answer_is_not_healthy() {
     assert_eq!(row, expected);
 }
 
+/// One that the next call starts is where it should be.
+#[test]
+fn a_server_that_sleeps_is_healthy() {
+    let file = format!("{}start = \"lazy\"\n", entry("asleep", &Script::new()));
+    let file = format!("{file}[agents.cto]\nservers = [\"asleep\"]\n");
+    let context = Context::new().with("switchboard.toml", &file);
+    let (token, _) = token(&context, "cto");
+    let hub = Hub::start(&context);
+    let health = health(&hub, &token, json!({}));
+    let row = json!({"name": "asleep", "available": true, "healthy": true, "type": "external"});
+    assert_eq!(health["mcps"], json!([row]));
+    assert_eq!(status(&context)[0]["state"], "disconnected", "nobody has woken it");
+}
+
 #[test]
 fn a_required_one_that_does_not_connect_stops_the_start() {
     let crash = Script::new().fault(r#"crash_start:code=3,stderr=no licence"#);
