@@ -11,7 +11,8 @@
 //!                              comes back with what a server asked for
 //! ```
 //!
-//! [`Endpoint`] is the whole of it: [`Endpoint::router`] for HTTP, [`stdio::serve`] for pipes.
+//! [`Endpoint`] is the whole of it: [`Endpoint::router`] for HTTP, [`stdio::serve`] for pipes. Who listens by
+//! themselves reads plain requests with [`plain`] and hands them to [`Endpoint::post`].
 
 mod auth;
 mod channel;
@@ -26,6 +27,7 @@ mod listeners;
 mod options;
 mod outbox;
 mod park;
+pub mod plain;
 mod port;
 pub mod rejoin;
 mod reply;

@@ -1,9 +1,11 @@
 //! Texts that parsers get wrong, hang on or die of. A set of our own, so that it is always run.
 
 mod large;
+mod public;
 mod values;
 
 pub use self::large::{large, many, quadratic};
+pub use self::public::{public_strings, public_values};
 pub use self::values::{STRINGS, VALUES};
 
 /// A hostile text.

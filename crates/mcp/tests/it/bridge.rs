@@ -272,7 +272,7 @@ async fn lost(hub: &Hub, client: &Client, left: usize) {
         _ = client.post(&body) => panic!("it waits"),
         () = until("it begins", || hub.servers.count(&hub.servers.begun) == 1) => {}
     }
-    until("the client is gone", || hub.servers.count(&hub.open) == left).await;
+    until("the client is gone", || hub.servers.count(&hub.served.open) == left).await;
     hub.servers.release.notify_one();
 }
 

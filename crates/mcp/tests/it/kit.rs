@@ -3,10 +3,10 @@
 
 mod client;
 mod listen;
+mod plainly;
 mod servers;
 
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use switchboard_wire::types::{
 use switchboard_wire::{Json, JsonBuf, Limits};
 
 pub(crate) use client::{Answer, Client, call, listed, request, stateless};
+pub(crate) use listen::{Served, Way};
 pub(crate) use servers::Scripted;
 
 /// Everything must happen within this.
@@ -28,13 +29,13 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// A running endpoint.
 pub(crate) struct Hub {
+    pub(crate) way: Way,
     pub(crate) address: SocketAddr,
     pub(crate) endpoint: Endpoint,
     pub(crate) registry: Registry,
     pub(crate) servers: Arc<Scripted>,
     pub(crate) tokens: Arc<Tokens>,
-    /// Connections that are open.
-    pub(crate) open: Arc<AtomicUsize>,
+    pub(crate) served: Arc<Served>,
     pub(crate) results: Results,
 }
 
@@ -91,6 +92,21 @@ impl Hub {
 
     /// A hub with a clock of the test's own.
     pub(crate) async fn at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Options)) -> Self {
+        Self::by(Way::Plain, clock, change).await
+    }
+
+    /// Two hubs, for what must be the same however a request is read.
+    pub(crate) async fn each_way() -> [Self; 2] {
+        Self::each_way_with(|_| {}).await
+    }
+
+    /// The same with changed options.
+    pub(crate) async fn each_way_with(change: impl Fn(&mut Options)) -> [Self; 2] {
+        let plain = Self::by(Way::Plain, Arc::new(SystemClock), &change).await;
+        [plain, Self::by(Way::Hyper, Arc::new(SystemClock), &change).await]
+    }
+
+    async fn by(way: Way, clock: Arc<dyn Clock>, change: impl FnOnce(&mut Options)) -> Self {
         let registry = Registry::default();
         registry.publish(&key("alpha"), Arc::new(offer("alpha")));
         registry.publish(&key("beta"), Arc::new(offer("beta")));
@@ -110,8 +126,8 @@ impl Hub {
         let endpoint = Endpoint::new(options);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let open = listen::serve(listener, endpoint.clone());
-        Self { address, endpoint, registry, servers, tokens, open, results }
+        let served = listen::serve(listener, endpoint.clone(), way);
+        Self { way, address, endpoint, registry, servers, tokens, served, results }
     }
 
     pub(crate) fn client(&self, token: &str) -> Client {

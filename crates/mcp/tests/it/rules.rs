@@ -34,8 +34,6 @@ const V: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
 
 #[tokio::test]
 async fn stateless_requests_say_all_about_themselves() {
-    let hub = Hub::start().await;
-    let client = hub.client("token-cto");
     let without = |key: &str| {
         let mut body = modern("tools/list", json!({}));
         body["params"]["_meta"].as_object_mut().unwrap().remove(key);
@@ -78,39 +76,42 @@ async fn stateless_requests_say_all_about_themselves() {
         ("no such resource", &[V, ("mcp-method", "resources/read"), ("mcp-name", "no://x")], modern("resources/read", json!({"uri": "no://x"})), 200, -32602),
         ("no name", &[V, ("mcp-method", "tools/call")], modern("tools/call", json!({})), 200, -32602),
     ];
-    for row in rows {
-        check(&client, row.clone()).await;
+    for hub in Hub::each_way().await {
+        let client = hub.client("token-cto");
+        for row in rows {
+            check(&client, row.clone()).await;
+        }
+        assert_eq!(hub.served.by(hub.way), rows.len());
     }
 }
 
 /// Whatever they say, and whether or not the argument is there.
 #[tokio::test]
 async fn a_mirrored_header_that_is_there_twice_is_refused() {
-    let hub = Hub::start().await;
-    for (values, arguments, status) in [
-        (&["eu"][..], json!({"region": "eu"}), 200),
-        (&["eu", "eu"], json!({"region": "eu"}), 400),
-        (&["eu", "us"], json!({"region": "eu"}), 400),
-        (&["us", "eu"], json!({"region": "eu"}), 400),
-        (&["eu", "us"], json!({}), 400),
-    ] {
-        let mut client = hub.client("token-cto");
-        for value in values {
-            client.headers.push(("mcp-param-region".to_owned(), (*value).to_owned()));
-        }
-        let params = json!({"name": "alpha__mirrored", "arguments": arguments});
-        let answer = client.ask(1, "tools/call", params, json!({})).await;
-        assert_eq!(answer.status, status, "{values:?}");
-        if status == 400 {
-            assert_eq!(answer.json().await["error"]["code"], -32020, "{values:?}");
+    for hub in Hub::each_way().await {
+        for (values, arguments, status) in [
+            (&["eu"][..], json!({"region": "eu"}), 200),
+            (&["eu", "eu"], json!({"region": "eu"}), 400),
+            (&["eu", "us"], json!({"region": "eu"}), 400),
+            (&["us", "eu"], json!({"region": "eu"}), 400),
+            (&["eu", "us"], json!({}), 400),
+        ] {
+            let mut client = hub.client("token-cto");
+            for value in values {
+                client.headers.push(("mcp-param-region".to_owned(), (*value).to_owned()));
+            }
+            let params = json!({"name": "alpha__mirrored", "arguments": arguments});
+            let answer = client.ask(1, "tools/call", params, json!({})).await;
+            assert_eq!(answer.status, status, "{values:?}");
+            if status == 400 {
+                assert_eq!(answer.json().await["error"]["code"], -32020, "{values:?}");
+            }
         }
     }
 }
 
 #[tokio::test]
 async fn requests_of_a_session() {
-    let hub = Hub::start().await;
-    let plain = hub.client("token-cto");
     #[rustfmt::skip]
     let none: &[Row<'_>] = &[
         ("no session", &[], json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), 400, -32600),
@@ -119,10 +120,6 @@ async fn requests_of_a_session() {
         ("no message", &[], json!({"id": 1}), 400, -32600),
         ("params that are a list", &[], json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}), 400, -32600),
     ];
-    for row in none {
-        check(&plain, row.clone()).await;
-    }
-    let client = plain.initialized("2025-11-25", json!({})).await;
     let of = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
     #[rustfmt::skip]
     let rows: &[Row<'_>] = &[
@@ -146,8 +143,16 @@ async fn requests_of_a_session() {
         ("a batch", &[], json!([of("ping", json!({}))]), 400, -32600),
         ("a name twice would be", &[], of("tools/call", json!({})), 200, -32602),
     ];
-    for row in rows {
-        check(&client, row.clone()).await;
+    for hub in Hub::each_way().await {
+        let client = hub.client("token-cto");
+        for row in none {
+            check(&client, row.clone()).await;
+        }
+        let client = client.initialized("2025-11-25", json!({})).await;
+        for row in rows {
+            check(&client, row.clone()).await;
+        }
+        assert_eq!(hub.served.by(hub.way), none.len() + rows.len() + 2);
     }
 }
 

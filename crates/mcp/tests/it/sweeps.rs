@@ -118,7 +118,7 @@ async fn streams_of_calls_that_are_over() {
     let mut lost = client.post(&call(2, "alpha__wait", json!({}))).await;
     let (event, _) = lost.event().await.unwrap();
     drop(lost);
-    until("the client is gone", || hub.servers.count(&hub.open) == 0).await;
+    until("the client is gone", || hub.servers.count(&hub.served.open) == 0).await;
     hub.servers.release.notify_one();
     until("it ends", || hub.servers.count(&hub.servers.ended) == 2).await;
     for _ in 0..20 {

@@ -1,5 +1,6 @@
 //! The body of the fuzz target `endpoint`: bytes as a request, head and body, through every part of
-//! the endpoint that reads one. The target and the tests that replay its corpus share it.
+//! the endpoint that reads one, and a POST also as one that was read whole. The target and the tests that replay its
+//! corpus share it.
 //!
 //! ```text
 //! POST /mcp
@@ -15,12 +16,14 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use axum::http::{HeaderName, HeaderValue, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, Request};
 use axum::response::Response;
+use bytes::Bytes;
 use switchboard_core::port::{BoxFuture, CallError, Caller, Servers, Who};
 use switchboard_core::results::Bounds;
 use switchboard_core::{Audience, Offer, Ports, Registry, Results, Router};
-use switchboard_mcp::{Authenticate, Endpoint, Options, Principal, Role};
+use switchboard_mcp::{Authenticate, Endpoint, Options, Post, Principal, Role};
 use switchboard_model::{AgentId, ServerKey, ServerName, SystemClock};
 use switchboard_wire::types::{Entry, PromptEntry, ResourceEntry, ToolEntry};
 use switchboard_wire::{Json, JsonBuf, Limits, method};
@@ -28,6 +31,8 @@ use tower_service::Service as _;
 
 /// Longer is a hang: nothing here waits for anybody.
 const LIMIT: Duration = Duration::from_secs(8);
+/// What is said before a message is looked at.
+const REFUSALS: [u16; 7] = [401, 403, 406, 413, 415, 421, 431];
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"elicitation":{},"roots":{}}}}"#;
 
 thread_local! {
@@ -41,15 +46,15 @@ pub(crate) fn run(data: &[u8]) {
 
 struct Subject {
     runtime: tokio::runtime::Runtime,
-    routes: axum::Router,
+    endpoint: Endpoint,
 }
 
 impl Subject {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.unwrap();
-        let routes = runtime.block_on(async { endpoint().router() });
-        Self { runtime, routes }
+        let endpoint = runtime.block_on(async { endpoint() });
+        Self { runtime, endpoint }
     }
 
     fn take(&self, data: &[u8]) {
@@ -61,13 +66,21 @@ impl Subject {
                 false => None,
             };
             let Some(request) = request(data, session.as_deref()) else { return };
-            let response = self.send(request).await;
-            assert!(response.status().as_u16() < 500, "{}", response.status());
-            let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
-            if response.headers().get(CONTENT_TYPE).is_some_and(is_json) {
-                let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
-                let readable = Json::parse(&body, &Limits::DEFAULT).is_ok();
-                assert!(readable, "{:?}", String::from_utf8_lossy(&body));
+            let (head, body) = request.into_parts();
+            let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+            let whole = self.post(&head, &body).await;
+            let parts = self.send(Request::from_parts(head, Body::from(body))).await;
+            if let Some(whole) = &whole {
+                // Whoever is let in by one way is by the other.
+                let at_door = |response: &Response| REFUSALS.contains(&response.status().as_u16());
+                let statuses = (whole.status(), parts.status());
+                assert!(
+                    !at_door(whole) && !at_door(&parts) || statuses.0 == statuses.1,
+                    "{statuses:?}"
+                );
+            }
+            for response in whole.into_iter().chain([parts]) {
+                is_good(response).await;
             }
             if let Some(session) = session {
                 let end = format!("DELETE /mcp\nmcp-session-id: {session}\n\n");
@@ -87,11 +100,32 @@ impl Subject {
         id.unwrap().to_owned()
     }
 
+    /// Sends a POST as one that was read whole, if it can be.
+    async fn post(&self, head: &Parts, body: &Bytes) -> Option<Response> {
+        let fields = head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let headers: &[_] = &fields.collect::<Vec<_>>();
+        let path = head.uri.path_and_query()?.as_str();
+        let is_plain = head.method == Method::POST && head.uri.authority().is_none();
+        let answer = is_plain.then(|| self.endpoint.post(Post { path, headers, body }))??;
+        Some(answer.await.map(Body::new))
+    }
+
     async fn send(&self, request: Request<Body>) -> Response {
-        match self.routes.clone().call(request).await {
+        match self.endpoint.router().call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
         }
+    }
+}
+
+/// It is no fault of ours, and what is said to be JSON is.
+async fn is_good(response: Response) {
+    assert!(response.status().as_u16() < 500, "{}", response.status());
+    let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
+    if response.headers().get(CONTENT_TYPE).is_some_and(is_json) {
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let readable = Json::parse(&body, &Limits::DEFAULT).is_ok();
+        assert!(readable, "{:?}", String::from_utf8_lossy(&body));
     }
 }
 

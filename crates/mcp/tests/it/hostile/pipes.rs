@@ -6,19 +6,19 @@ use std::sync::Arc;
 use fastrand::Rng;
 use serde_json::json;
 use switchboard_mcp::stdio;
-use switchboard_testkit::data::{repetitions, shared};
+use switchboard_testkit::data::repetitions;
 use switchboard_testkit::hostile;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
 
-use super::leaves_nothing;
+use super::memory::leaves_nothing;
 use crate::kit::{Hub, LIMIT, call, principal, request, stateless};
 
 /// The last thing that is asked.
 const LAST: u64 = 424_242;
 
-/// Sends all of it on one pipe, to a session or to none.
-async fn send(hub: &Hub, lines: &[Vec<u8>]) {
+/// Sends all of it on one pipe, to a session or to none. How many bytes that were.
+async fn send(hub: &Hub, lines: &[Vec<u8>]) -> usize {
     for greeted in [true, false] {
         let (mut input, theirs) = tokio::io::duplex(1 << 16);
         let (output, ours) = tokio::io::duplex(1 << 16);
@@ -53,6 +53,7 @@ async fn send(hub: &Hub, lines: &[Vec<u8>]) {
             answered = timeout(LIMIT, all) => assert!(answered.is_ok(), "it does not answer"),
         }
     }
+    2 * lines.iter().map(Vec::len).sum::<usize>()
 }
 
 fn known() -> Vec<Vec<u8>> {
@@ -69,11 +70,9 @@ fn known() -> Vec<Vec<u8>> {
         }
         lines.push(call(3, "alpha__raw", json!({"text": text})).into());
     }
-    if let Some(folder) = shared("hostile/json") {
-        for file in std::fs::read_dir(folder).unwrap() {
-            lines.push(std::fs::read(file.unwrap().path()).unwrap());
-        }
-    }
+    lines.extend(hostile::public_values().into_iter().flatten().map(|one| one.bytes));
+    let texts = hostile::public_strings().unwrap_or_default();
+    lines.extend(texts.iter().map(|text| call(4, "alpha__raw", json!({"text": text})).into()));
     lines
 }
 

@@ -148,14 +148,22 @@ impl Client {
 }
 
 impl Answer {
-    pub(crate) async fn read(mut stream: TcpStream) -> Self {
+    pub(crate) async fn read(stream: TcpStream) -> Self {
+        Self::or_closed(stream).await.unwrap_or_else(|| panic!("no answer"))
+    }
+
+    /// The same; nothing if the connection was closed instead.
+    pub(crate) async fn or_closed(mut stream: TcpStream) -> Option<Self> {
         let mut raw = Vec::new();
         let end = loop {
             if let Some(end) = raw.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end;
             }
             let read = timeout(LIMIT, stream.read_buf(&mut raw)).await.unwrap();
-            assert!(read.unwrap_or(0) > 0, "no answer: {:?}", String::from_utf8_lossy(&raw));
+            if read.unwrap_or(0) == 0 {
+                assert!(raw.is_empty(), "half an answer: {:?}", String::from_utf8_lossy(&raw));
+                return None;
+            }
         };
         let head = String::from_utf8(raw[..end].to_vec()).unwrap();
         let raw = raw[end + 4..].to_vec();
@@ -172,7 +180,7 @@ impl Answer {
             None => Framing::Length(0),
         };
         let events = Decoder::new(64 * 1024 * 1024);
-        Self { status, headers, stream, raw, body: Vec::new(), framing, events }
+        Some(Self { status, headers, stream, raw, body: Vec::new(), framing, events })
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<String> {

@@ -13,6 +13,9 @@ use tokio::sync::Notify;
 
 use super::{buffer, json};
 
+/// Calls that are kept to be looked at: not all, so that what grows with every call is a leak of somebody else's.
+const KEPT: usize = 16;
+
 /// The scripted servers.
 #[derive(Default)]
 pub(crate) struct Scripted {
@@ -22,7 +25,7 @@ pub(crate) struct Scripted {
     pub(crate) ended: AtomicUsize,
     /// Calls that were dropped.
     pub(crate) dropped: AtomicUsize,
-    /// What was called: server, method, params.
+    /// What was called of late: server, method, params.
     pub(crate) seen: Mutex<Vec<(String, String, String)>>,
     /// Lets a `wait` end.
     pub(crate) release: Notify,
@@ -31,6 +34,14 @@ pub(crate) struct Scripted {
 impl Scripted {
     pub(crate) fn count(&self, of: &AtomicUsize) -> usize {
         of.load(Ordering::SeqCst)
+    }
+
+    fn see(&self, row: (String, String, String)) {
+        let mut seen = self.seen.lock().unwrap();
+        if seen.len() == KEPT {
+            seen.remove(0);
+        }
+        seen.push(row);
     }
 
     pub(crate) fn last(&self) -> (String, String, String) {
@@ -59,7 +70,7 @@ impl Servers for Scripted {
             let params = params.map_or(Json::EMPTY, |params| params.json());
             self.begun.fetch_add(1, Ordering::SeqCst);
             let row = (server.name.to_string(), method.to_owned(), params.as_str().to_owned());
-            self.seen.lock().unwrap().push(row);
+            self.see(row);
             let mut guard = Guard(self, false);
             let result = self.answer(server, method, params, caller).await;
             guard.1 = true;

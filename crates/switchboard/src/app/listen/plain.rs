@@ -2,7 +2,6 @@
 //! piece. Read, answered and written in the connection's own task. Whatever else comes is handed over as it is,
 //! with all that follows on that connection, to hyper. Never judges a request.
 
-mod read;
 mod write;
 
 use std::future::poll_fn;
@@ -11,12 +10,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::BytesMut;
+use switchboard_mcp::plain::{self as read, Closing, Read};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use self::read::Read;
-use self::write::{Closing, Writer};
+use self::write::Writer;
 use super::pulse::Pulse;
 use super::{Answering, Surface};
 

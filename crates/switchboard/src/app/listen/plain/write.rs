@@ -14,6 +14,7 @@ use axum::http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
 use bytes::{Buf, Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
+use switchboard_mcp::plain::Closing;
 use switchboard_model::Clock;
 use tokio::net::TcpStream;
 use tokio_util::io::poll_write_buf;
@@ -25,13 +26,6 @@ use super::poll_gone;
 
 /// Bodies up to this are written together with their head.
 const TOGETHER: usize = 16 * 1024;
-
-/// Whether the connection ends with a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
-    Yes,
-    No,
-}
 
 /// Writes responses.
 pub(super) struct Writer<'s> {

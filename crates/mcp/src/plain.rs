@@ -1,5 +1,6 @@
-//! A request as it lies in what was read. Takes only what can be read in one way: the length once, in digits, and
-//! nothing that changes how a message ends or what a connection is.
+//! HTTP/1.1 without ceremony: a POST as it lies in what was read of a connection. Takes only what can be read in one
+//! way: the length once, in digits, and nothing that changes how a message ends or what a connection is. Whatever
+//! else comes stays as it is, for a library to read. Never reads or writes a connection itself, and judges nothing.
 
 use std::mem::MaybeUninit;
 
@@ -7,9 +8,9 @@ use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, Request, Uri};
 use bytes::{Buf as _, Bytes, BytesMut};
 use http_body_util::Full;
-use switchboard_mcp::{Field, Post};
 
-use super::write::Closing;
+use crate::head::Field;
+use crate::http::Post;
 
 /// Headers that a request may have here.
 const HEADERS: usize = 32;
@@ -18,8 +19,18 @@ const LONGEST: usize = 64 * 1024;
 /// What is read into is used again and again, unless a request made it longer than this.
 const KEPT: usize = 16 * 1024;
 
+/// Whether a connection ends with a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The client wants no more after it, or gets no more.
+    Yes,
+    /// It goes on.
+    No,
+}
+
 /// What was read so far.
-pub(super) enum Read<A> {
+#[derive(Debug)]
+pub enum Read<A> {
     /// Nothing.
     Nothing,
     /// A request that was asked at once, and whether the client wants no more after it.
@@ -33,7 +44,7 @@ pub(super) enum Read<A> {
 }
 
 /// Takes the next request out of the buffer; whoever can be asked at once is.
-pub(super) fn next<A>(buffer: &mut BytesMut, ask: impl FnOnce(Post<'_>) -> Option<A>) -> Read<A> {
+pub fn next<A>(buffer: &mut BytesMut, ask: impl FnOnce(Post<'_>) -> Option<A>) -> Read<A> {
     if buffer.is_empty() {
         return Read::Nothing;
     }
