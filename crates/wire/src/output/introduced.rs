@@ -10,8 +10,8 @@ use crate::peek::ESCAPED;
 use crate::rewrite::{self, Edit, Repeated};
 use crate::write;
 
-/// Up to so many bytes it costs less to go through a result than to search it for words.
-const WALKED: usize = 512;
+/// How most results begin that say what they are.
+const FIRST: &[u8] = b"{\"resultType\":\"complete\"";
 
 /// Who gives results, written once.
 pub struct Giver {
@@ -60,33 +60,6 @@ impl Giver {
 
     /// What a result ends with that has no `_meta` of its own, and says at most once what it is.
     fn end_of(&self, result: Json<'_>) -> Option<&[u8]> {
-        match result.as_bytes().len() {
-            0..=WALKED => self.end_of_short(result),
-            _ => self.end_of_long(result),
-        }
-    }
-
-    fn end_of_short(&self, result: Json<'_>) -> Option<&[u8]> {
-        if !result.is_object() {
-            return None;
-        }
-        let mut kinds = 0;
-        for member in result.members() {
-            match member.key.position(["resultType", meta::META]) {
-                Some(0) => kinds += 1,
-                Some(_) => return None,
-                None => {}
-            }
-        }
-        match kinds {
-            0 => Some(&self.whole_end),
-            1 => Some(&self.end),
-            _ => None,
-        }
-    }
-
-    /// The same, without going through all of it.
-    fn end_of_long(&self, result: Json<'_>) -> Option<&[u8]> {
         static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
         static KIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"resultType\""));
         static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(ESCAPED));
@@ -95,6 +68,9 @@ impl Giver {
             result.is_object() && META.find(bytes).is_none() && ESCAPE.find(bytes).is_none();
         if !is_plain {
             return None;
+        }
+        if let Some(rest) = bytes.strip_prefix(FIRST) {
+            return KIND.find(rest).is_none().then_some(&self.end);
         }
         match KIND.find(bytes) {
             None => Some(&self.whole_end),

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -16,6 +16,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use switchboard_mcp::plain::Closing;
 use switchboard_model::Clock;
+use tokio::io::AsyncWrite as _;
 use tokio::net::TcpStream;
 use tokio_util::io::poll_write_buf;
 
@@ -64,7 +65,7 @@ impl<'s> Writer<'s> {
                 if self.pulse.is_cut() {
                     return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
                 }
-                let written = poll_write_buf(Pin::new(&mut *stream), context, &mut bytes);
+                let written = poll_write(stream, &mut bytes, context);
                 self.pulse.wrote(&written);
                 if ready!(written)? == 0 {
                     return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
@@ -161,6 +162,21 @@ impl<'s> Writer<'s> {
         dated(self.clock.now(), |date| line(out, "date", date.as_bytes()));
         out.extend_from_slice(b"\r\n\r\n");
     }
+}
+
+/// Writes once. What lies in one piece goes as such: to gather pieces costs the system more.
+fn poll_write(
+    stream: &mut TcpStream,
+    bytes: &mut impl Buf,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    let mut stream = Pin::new(stream);
+    if bytes.chunk().len() < bytes.remaining() {
+        return poll_write_buf(stream, context, bytes);
+    }
+    let written = ready!(stream.as_mut().poll_write(context, bytes.chunk()))?;
+    bytes.advance(written);
+    Poll::Ready(Ok(written))
 }
 
 /// A line end, and a header behind it.
