@@ -16,8 +16,8 @@ pub enum Role {
 /// Somebody whose token is good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
-    /// Who it is; without a session.
-    pub who: Who,
+    /// Who it is; without a session. Shared by all of their calls.
+    pub who: Arc<Who>,
     /// What they may do.
     pub role: Role,
     /// The id of the token by which they came, if it was one: what they opened ends with it.

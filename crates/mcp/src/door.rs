@@ -54,7 +54,7 @@ impl Door {
 
     /// Who calls, as the path of a call has it: an administrator at an agent's door is that agent
     /// as far as rules go, and still somebody else, also to an agent of their own.
-    pub(crate) fn who(&self, principal: &Principal) -> Who {
+    pub(crate) fn who(&self, principal: &Principal) -> Arc<Who> {
         match self {
             Self::Agent(agent) => {
                 let user = principal.who.user.clone();
@@ -62,7 +62,7 @@ impl Door {
                     true => Behind::Itself,
                     false => Behind::Administrator,
                 };
-                Who { behind, ..Who::agent(agent.clone(), user) }
+                Arc::new(Who { behind, ..Who::agent(agent.clone(), user) })
             }
             Self::Own | Self::Server(_) => principal.who.clone(),
         }

@@ -105,7 +105,7 @@ impl Inner {
             return match stateless(&head.mirror(), request, &params, &meta) {
                 Err(reply) => Posted::Reply(reply),
                 Ok((speech, subject)) => {
-                    let who = Arc::new(way.door.who(&way.principal));
+                    let who = way.door.who(&way.principal);
                     let Way { door, principal, turn, view } = way;
                     let pass = Some(Pass { principal, door, turn });
                     let asker = Asker { who, view, speech, pass, trace: trace(head) };

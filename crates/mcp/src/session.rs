@@ -67,7 +67,7 @@ impl Session {
     pub(crate) fn new(id: Arc<str>, door: Door, principal: Arc<Principal>) -> Self {
         // The id itself opens doors, and who calls is recorded: only its end is told.
         let tail: Arc<str> = id[id.len().saturating_sub(16)..].into();
-        let who = Who { session: Some(tail), ..door.who(&principal) };
+        let who = Who { session: Some(tail), ..Who::clone(&door.who(&principal)) };
         Self {
             id,
             who: Arc::new(who),

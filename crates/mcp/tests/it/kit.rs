@@ -73,7 +73,7 @@ pub(crate) fn principal(token: &str) -> Option<Principal> {
         "token-boss" => (Who::user(boss), Role::Administrator),
         _ => return None,
     };
-    Some(Principal { who, role, token: Some(token.into()) })
+    Some(Principal { who: who.into(), role, token: Some(token.into()) })
 }
 
 pub(crate) fn key(name: &str) -> ServerKey {

@@ -145,7 +145,7 @@ async fn whoever_waits_shares_the_answer() {
     }
     let [a, b, c] = [0, 1, 2].map(|nth: usize| clients[nth].post(&refused));
     let refuse = async {
-        until("all wait", || hub.servers.count(&hub.open) == 3).await;
+        until("all wait", || hub.servers.count(&hub.served.open) == 3).await;
         until("the server is asked", || hub.servers.count(&hub.servers.begun) == 1).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
         hub.servers.release.notify_one();
@@ -170,7 +170,7 @@ async fn who_asks_and_leaves_is_followed_by_who_waits() {
         two.post(&later).await
     };
     let rest = async {
-        until("both wait", || hub.servers.count(&hub.open) == 2).await;
+        until("both wait", || hub.servers.count(&hub.served.open) == 2).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
         let note =
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;

@@ -114,7 +114,7 @@ pub(crate) fn principal(hub: &Hub, agent: &str) -> Result<Principal, String> {
     }
     let owner = hub.store().and_then(|store| store.access().agent(&id));
     let user = owner.map(|agent| agent.owner.clone());
-    Ok(Principal { who: Who::agent(id, user), role: Role::Member, token: None })
+    Ok(Principal { who: Who::agent(id, user).into(), role: Role::Member, token: None })
 }
 
 /// Whether there is such an agent, and it is not disabled.

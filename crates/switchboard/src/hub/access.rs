@@ -52,7 +52,7 @@ fn principal(known: &switchboard_store::Principal) -> Option<Principal> {
         Some(agent) => Who::agent(agent.id.clone(), Some(user)),
         None => Who::user(user),
     };
-    Some(Principal { who, role, token: Some(known.token.clone()) })
+    Some(Principal { who: who.into(), role, token: Some(known.token.clone()) })
 }
 
 /// Ends what was opened by tokens that are not good any more, whenever people, agents or tokens

@@ -144,7 +144,7 @@ impl Authenticate for One {
 async fn an_endpoint_with_tokens_of_ones_own() {
     let agent = AgentId::parse("me").unwrap();
     let who = Who::agent(agent.clone(), None);
-    let known = Principal { who, role: Role::Member, token: None };
+    let known = Principal { who: who.into(), role: Role::Member, token: None };
     for (builder, token, status) in [
         (Hub::builder().auth(Arc::new(One(Arc::new(known.clone())))), "open sesame", 200),
         (Hub::builder().auth(Arc::new(One(Arc::new(known)))), "open", 401),

@@ -17,7 +17,7 @@ use crate::port::Asking;
 
 fn port() -> (Port, Arc<Session>) {
     let who = Who::user(UserId::parse("ann").unwrap());
-    let principal = Principal { who: who.clone(), role: Role::Member, token: None };
+    let principal = Principal { who: who.clone().into(), role: Role::Member, token: None };
     let session = Arc::new(Session::new("id".into(), Door::Own, Arc::new(principal)));
     let (out, speech) =
         (Arc::new(Outbox::new(Keep::ForReplay(1000))), Speech::Session(session.clone()));

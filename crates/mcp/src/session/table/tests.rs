@@ -19,7 +19,7 @@ fn greeting() -> Hello {
 
 fn ann() -> Arc<Principal> {
     let who = Who::user(UserId::parse("ann").unwrap());
-    Arc::new(Principal { who, role: Role::Member, token: None })
+    Arc::new(Principal { who: who.into(), role: Role::Member, token: None })
 }
 
 #[test]

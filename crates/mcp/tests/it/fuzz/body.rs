@@ -196,7 +196,8 @@ struct Token;
 impl Authenticate for Token {
     fn who(&self, bearer: &str) -> Option<Arc<Principal>> {
         let who = Who::agent(AgentId::parse("cto").ok()?, None);
-        (bearer == "good").then(|| Arc::new(Principal { who, role: Role::Member, token: None }))
+        (bearer == "good")
+            .then(|| Arc::new(Principal { who: who.into(), role: Role::Member, token: None }))
     }
 }
 
