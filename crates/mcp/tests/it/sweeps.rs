@@ -83,6 +83,21 @@ async fn sessions_that_nobody_uses() {
     assert_eq!(idle.post(PING).await.status, 404);
 }
 
+/// What a client declared beyond what its id can say would be lost with it.
+#[tokio::test]
+async fn a_session_whose_id_does_not_say_all_is_held() {
+    let (hub, clock) = hub().await;
+    let limits = switchboard_mcp::Limits::default();
+    for (pages, stay) in [(1, 0), (200, 1)] {
+        let ui = json!({"mimeTypes": vec!["text/html"; pages]});
+        let able = json!({"extensions": {"io.modelcontextprotocol/ui": ui}});
+        let _client = hub.client("token-cto").initialized("2025-11-25", able).await;
+        clock.advance(limits.session_light + Duration::from_secs(1));
+        hub.endpoint.sweep();
+        assert_eq!(hub.endpoint.sessions(), stay, "{pages} kinds of pages");
+    }
+}
+
 /// Comes back to a stream.
 async fn again(client: &Client, event: &str) -> crate::kit::Answer {
     client.clone().with("last-event-id", event).get().await
