@@ -302,7 +302,12 @@ pub(crate) fn introduced<'a>(
         let text = format!("`_meta` lacks `{key}`, or it is of the wrong type");
         Reply::refused(Some(request.id), code::INVALID_PARAMS, &text, None)
     };
-    let version = meta.protocol_version.and_then(Json::string);
+    let newest = Revision::LATEST_STATELESS.as_str();
+    let version = match meta.protocol_version {
+        // What nearly all say; no text has to be made of it.
+        Some(version) if version.is_plainly(newest) => Some(Cow::Borrowed(newest)),
+        version => version.and_then(Json::string),
+    };
     let version = version.ok_or_else(|| lacks(switchboard_wire::meta::PROTOCOL_VERSION))?;
     let capabilities = meta.client_capabilities.filter(|json| json.is_object());
     let capabilities =

@@ -58,8 +58,13 @@ pub(crate) enum Once<'h> {
 impl<'h> Once<'h> {
     /// Its text, if it is there once and is text.
     pub(crate) fn text(self) -> Option<&'h str> {
+        self.bytes().and_then(text)
+    }
+
+    /// What it says, if it is there once.
+    fn bytes(self) -> Option<&'h [u8]> {
         match self {
-            Self::Is(value) => text(value),
+            Self::Is(value) => Some(value),
             Self::Absent | Self::Several => None,
         }
     }
@@ -139,7 +144,11 @@ impl<'h> Head<'h> {
 
     /// The headers that the stateless era mirrors.
     pub(crate) fn mirror(&self) -> Mirror<'h> {
-        Mirror { version: self.version.text(), method: self.method.text(), name: self.name.text() }
+        Mirror {
+            version: self.version.bytes(),
+            method: self.method.bytes(),
+            name: self.name.bytes(),
+        }
     }
 }
 

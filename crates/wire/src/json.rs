@@ -134,6 +134,11 @@ impl<'a> Json<'a> {
         text::decode(self.inner()?, text::LoneSurrogate::Refuse)
     }
 
+    /// Whether it is this text, written without an escape. Where not, it may still mean the same: see [`Json::string`].
+    pub fn is_plainly(self, text: &str) -> bool {
+        self.inner() == Some(text.as_bytes()) && !text.contains('\\')
+    }
+
     /// The text of a string, lone surrogates replaced, for showing; `None` for anything else.
     pub fn string_lossy(self) -> Option<Cow<'a, str>> {
         text::decode(self.inner()?, text::LoneSurrogate::Replace)

@@ -102,14 +102,16 @@ pub fn next_cursor(result: Json<'_>) -> Option<Cow<'_, str>> {
 /// The same if it may have that word of plain letters somewhere. Most requests have none, and to see
 /// that is much less than to walk through them.
 fn mentions<'a>(json: Json<'a>, word: &Finder<'_>) -> Option<Json<'a>> {
-    static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(ESCAPED));
-    let bytes = json.as_bytes();
-    let may = word.find(bytes).is_some() || ESCAPE.find(bytes).is_some();
-    may.then_some(json)
+    (word.find(json.as_bytes()).is_some() || may_hide(json)).then_some(json)
 }
 
-/// A word that hides has at least one letter written so: there is no other escape for a letter.
-pub(crate) const ESCAPED: &str = "\\u00";
+/// Whether a word of plain letters may be there in other letters. One that hides has at least one written as `\u00…`:
+/// there is no other escape for a letter. Most messages have no escape at all, which is seen soonest.
+pub(crate) fn may_hide(json: Json<'_>) -> bool {
+    static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u00"));
+    let bytes = json.as_bytes();
+    memchr::memchr(b'\\', bytes).is_some_and(|first| ESCAPE.find(&bytes[first..]).is_some())
+}
 
 /// What a stateless-era request says about itself in `params._meta`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -257,7 +257,8 @@ pub fn headers(data: &[u8]) {
     if let Ok(decoded) = header::decode(&text) {
         assert_eq!(header::decode(&header::encode(&decoded)), Ok(decoded.clone()));
     }
-    let mirror = header::Mirror { version: Some(&text), method: Some(&text), name: Some(&text) };
+    let sent = Some(data);
+    let mirror = header::Mirror { version: sent, method: sent, name: sent };
     let params = Json::parse(data, &LIMITS).unwrap_or(Json::EMPTY);
     let _ = header::check(&mirror, &text, &text, &params.into());
 }

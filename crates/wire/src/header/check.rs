@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::code;
-use crate::header::decode;
+use crate::header::{decode, value::is_plainly};
 use crate::json::Json;
 use crate::method::subject;
 use crate::outline::Params;
@@ -13,11 +13,11 @@ use crate::outline::Params;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mirror<'a> {
     /// `MCP-Protocol-Version`
-    pub version: Option<&'a str>,
+    pub version: Option<&'a [u8]>,
     /// `Mcp-Method`
-    pub method: Option<&'a str>,
+    pub method: Option<&'a [u8]>,
     /// `Mcp-Name`
-    pub name: Option<&'a str>,
+    pub name: Option<&'a [u8]>,
 }
 
 /// A header that does not fit the body.
@@ -63,7 +63,11 @@ pub fn check<'a>(
     let Some(subject) = params.subject(member).and_then(Json::string) else {
         return Ok(None);
     };
-    let Some(sent) = mirror.name else { return Err(Mismatch::Missing("Mcp-Name".into())) };
+    if mirror.name.is_some_and(|sent| is_plainly(sent, &subject)) {
+        return Ok(Some(subject));
+    }
+    let sent = mirror.name.and_then(text);
+    let Some(sent) = sent else { return Err(Mismatch::Missing("Mcp-Name".into())) };
     let Ok(sent) = decode(sent) else { return Err(Mismatch::Malformed("Mcp-Name".into())) };
     if sent == subject { Ok(Some(subject)) } else { Err(different("Mcp-Name", &sent, &subject)) }
 }
@@ -72,10 +76,18 @@ pub(super) fn different(header: &str, sent: &str, body: &str) -> Mismatch {
     Mismatch::Different { header: header.into(), sent: sent.into(), body: body.into() }
 }
 
-fn same(header: &str, sent: Option<&str>, body: &str) -> Result<(), Mismatch> {
-    match sent {
+fn same(header: &str, sent: Option<&[u8]>, body: &str) -> Result<(), Mismatch> {
+    // Compared as they came: to make text of them first costs more than all the rest.
+    if sent.is_some_and(|sent| sent == body.as_bytes() && sent.is_ascii()) {
+        return Ok(());
+    }
+    match sent.and_then(text) {
         None => Err(Mismatch::Missing(header.into())),
-        Some(sent) if sent == body => Ok(()),
         Some(sent) => Err(different(header, sent, body)),
     }
+}
+
+/// A value as text; any other is as good as none.
+fn text(value: &[u8]) -> Option<&str> {
+    std::str::from_utf8(value).ok().filter(|text| text.is_ascii())
 }

@@ -83,6 +83,23 @@ fn mirrors() {
             call,
             "the Mcp-Name header is malformed",
         ),
+        ([version, tools_call, Some("bär")], call, "the Mcp-Name header is missing"),
+        ([version, Some("bär"), None], ("bär", "{}"), "the Mcp-Method header is missing"),
+        (
+            [version, tools_call, Some("=?base64?Zm9v?=")],
+            ("tools/call", r#"{"name":"=?base64?Zm9v?="}"#),
+            "Mcp-Name header value 'foo' does not match body value '=?base64?Zm9v?='",
+        ),
+        (
+            [version, tools_call, Some("=?base64?foo")],
+            ("tools/call", r#"{"name":"=?base64?foo"}"#),
+            "",
+        ),
+        (
+            [version, tools_call, Some("a\u{1}")],
+            ("tools/call", r#"{"name":"a\u0001"}"#),
+            "the Mcp-Name header is malformed",
+        ),
         (
             [version, tools_call, Some("foo")],
             call,
@@ -90,6 +107,7 @@ fn mirrors() {
         ),
     ];
     for &([version, method, name], (body_method, params), expected) in cases {
+        let [version, method, name] = [version, method, name].map(|it| it.map(str::as_bytes));
         let mirror = Mirror { version, method, name };
         let got = check(&mirror, body_method, "2026-07-28", &json(params).into());
         assert!(got.as_ref().err().is_none_or(|mismatch| mismatch.code() == -32020));

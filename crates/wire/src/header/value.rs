@@ -37,6 +37,12 @@ pub fn decode(value: &str) -> Result<Cow<'_, str>, BadValue> {
     }
 }
 
+/// Whether a value is that text, and means it as it is.
+pub(super) fn is_plainly(value: &[u8], text: &str) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b'\t' | b' '..=b'~');
+    value == text.as_bytes() && !text.starts_with(OPEN) && value.iter().all(is_plain)
+}
+
 /// What is between the marks, if both are there.
 fn sentinel(value: &str) -> Option<&str> {
     value.strip_prefix(OPEN)?.strip_suffix(CLOSE)

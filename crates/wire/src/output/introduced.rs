@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use crate::json::Json;
 use crate::meta;
-use crate::peek::ESCAPED;
+use crate::peek::may_hide;
 use crate::rewrite::{self, Edit, Repeated};
 use crate::write;
 
@@ -62,10 +62,8 @@ impl Giver {
     fn end_of(&self, result: Json<'_>) -> Option<&[u8]> {
         static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"_meta\""));
         static KIND: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"resultType\""));
-        static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(ESCAPED));
         let bytes = result.as_bytes();
-        let is_plain =
-            result.is_object() && META.find(bytes).is_none() && ESCAPE.find(bytes).is_none();
+        let is_plain = result.is_object() && META.find(bytes).is_none() && !may_hide(result);
         if !is_plain {
             return None;
         }

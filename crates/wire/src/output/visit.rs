@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use crate::json::{Json, JsonBuf};
-use crate::peek::ESCAPED;
 use crate::{meta, peek};
 
 use super::splice::Splice;
@@ -39,7 +38,7 @@ pub fn rewritten(
     place: Place,
     map: &dyn Fn(Hit<'_>) -> Option<String>,
 ) -> Option<JsonBuf> {
-    if !may_have(json, &*NAMES) {
+    if !may_have(json, &*NAMES) && !peek::may_hide(json) {
         return None;
     }
     let mut visit = Visit { splice: Splice::of(json), map };
@@ -54,17 +53,16 @@ pub fn rewritten(
 
 /// Whether a tool says that it failed.
 pub fn is_error(result: Json<'_>) -> bool {
-    may_have(result, &*ERROR)
-        && may_have(result, std::slice::from_ref(&*TRUE))
+    // What nobody can write otherwise comes first: most results that say so say `false`.
+    may_have(result, std::slice::from_ref(&*TRUE))
+        && (may_have(result, std::slice::from_ref(&*ERROR)) || peek::may_hide(result))
         && peek::is_error(result)
 }
 
 /// How the keys end that lead to URIs and ids of tasks.
-static NAMES: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| [Finder::new("ri\""), Finder::new("taskId\""), Finder::new(ESCAPED)]);
-static ERROR: LazyLock<[Finder<'static>; 2]> =
-    LazyLock::new(|| [Finder::new("isError\""), Finder::new(ESCAPED)]);
-/// What nobody can write otherwise.
+static NAMES: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| [Finder::new("ri\""), Finder::new("taskId\"")]);
+static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("isError\""));
 static TRUE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("true"));
 
 /// Whether one of these is anywhere in the bytes. Most results have none, and to know that is

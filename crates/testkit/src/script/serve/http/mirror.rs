@@ -11,9 +11,9 @@ use crate::script::serve::era::Refusal;
 /// The method, the name, the revision, and arguments that a tool wants mirrored.
 pub(super) fn check(request: &Request, arrival: &Arrival, version: &str) -> Result<(), Refusal> {
     let mirror = header::Mirror {
-        version: request.header(header::PROTOCOL_VERSION),
-        method: request.header(header::METHOD),
-        name: request.header(header::NAME),
+        version: request.header(header::PROTOCOL_VERSION).map(str::as_bytes),
+        method: request.header(header::METHOD).map(str::as_bytes),
+        name: request.header(header::NAME).map(str::as_bytes),
     };
     let params = arrival.message["params"].to_string();
     let params = Json::parse(params.as_bytes(), &Limits::DEFAULT).ok();
