@@ -1,12 +1,13 @@
 //! Calls in a closed loop: direct, through the floors, and through the hub to a server behind HTTP and
-//! to one behind a pipe; in turns, so that a noisy moment hits all alike.
+//! to one behind a pipe; in turns, so that a noisy moment hits all alike. What a pipe costs without a hub is told by the
+//! benchmark `upstream`: the load generator speaks HTTP.
 
 use anyhow::Result;
 
 use super::goals::{Goals, Limit, number};
 use super::load::{Amount, Era, Figures, Target, median, middle};
 use super::stage::{Home, Hop, Hub};
-use super::{Bench, say};
+use super::{Bench, eras, say};
 
 /// What the best other gateway does with one shared process, times two and a half, as a part of what
 /// the floor did on the machine where that was measured.
@@ -55,7 +56,7 @@ pub(super) fn sessions(bench: &Bench, goals: &mut Goals) -> Result<()> {
     stage.hub.recorded_all(goals, "session era")
 }
 
-/// The stateless era, beside the session era of the same hub.
+/// The stateless era: beside the floor, and beside the session era of the same hub.
 pub(super) fn stateless(bench: &Bench, goals: &mut Goals) -> Result<()> {
     let stage = Stage::new(bench, &[])?;
     for &connections in bench.pick(&[16, 64][..], &[16]) {
@@ -64,14 +65,7 @@ pub(super) fn stateless(bench: &Bench, goals: &mut Goals) -> Result<()> {
         let least = least(Era::Stateless, connections);
         goals.add(what, ratio(&all, |f| f.rate, HUB), least, "× floor");
     }
-    let [direct, hub] = stage.eras(bench)?;
-    let (loses, rate, cpu) = (median(direct.rates), median(hub.rates), median(hub.times));
-    // What the load generator and the server take more for it themselves is in the hub's figure too.
-    say::note(format_args!(
-        "  the stateless era at 16, × session: hub {rate:.3} calls/s and {cpu:.3} CPU, direct {loses:.3} calls/s"
-    ));
-    goals.add("stateless: calls/s at 16", rate, Limit::AtLeast(1.0), "× session");
-    goals.add("stateless: CPU per call at 16", cpu, Limit::AtMost(1.0), "× session");
+    eras::compare(bench, goals, [&stage.targets[DIRECT], &stage.targets[HUB]])?;
     stage.hub.recorded_all(goals, "stateless era")
 }
 
@@ -87,13 +81,6 @@ pub(super) fn slow(bench: &Bench, goals: &mut Goals) -> Result<()> {
     stage.hub.recorded_all(goals, "20 ms server")
 }
 
-/// How the stateless era stands to the session era, round by round.
-#[derive(Default)]
-struct Eras {
-    rates: Vec<f64>,
-    times: Vec<f64>,
-}
-
 /// Everything that is measured side by side.
 struct Stage {
     targets: Vec<Target>,
@@ -107,12 +94,13 @@ impl Stage {
         let server = Hop::server(programs, arguments)?;
         let http_floor = Hop::floor(&programs.http_floor, &server)?;
         let mcp_floor = Hop::floor(&programs.mcp_floor, &server)?;
-        // As many at once as there are connections: the floors have no limit either. Where a server takes its time,
-        // it is also shown what those have who leave it at 64.
+        // As people have it. Only where a server takes its time, as many at once as there are connections, as the
+        // floors have no limit either; there it is also shown what those have who leave it at 64.
+        let limit = if arguments.is_empty() { "" } else { "max_in_flight = 1024\n" };
         let servers = format!(
-            "[servers.up]\nurl = {url:?}\nmax_in_flight = 1024\n\n\
+            "[servers.up]\nurl = {url:?}\n{limit}\n\
              [servers.usual]\nurl = \"{url}?\"\n\n\
-             [servers.pipe]\ncommand = {:?}\nargs = [\"--stdio\"]\nmax_in_flight = 1024\n",
+             [servers.pipe]\ncommand = {:?}\nargs = [\"--stdio\"]\n",
             programs.upstream,
             url = server.url(),
         );
@@ -132,31 +120,6 @@ impl Stage {
             _ => Target { child, ..hub.target("hub, 64 at once", "usual__echo") },
         });
         Ok(Self { targets, hub, _hops: [server, http_floor, mcp_floor] })
-    }
-
-    /// How the stateless era stands to the session era at 16 connections, directly and through the hub.
-    fn eras(&self, bench: &Bench) -> Result<[Eras; 2]> {
-        let mut all: [Eras; 2] = Default::default();
-        for round in 0..bench.pick(21, 2) {
-            for (eras, of) in all.iter_mut().zip([DIRECT, HUB]) {
-                let amount = |era| Amount { connections: 16, seconds: bench.pick(0.7, 0.5), era };
-                let calls = |era| self.targets[of].calls(&bench.programs, amount(era));
-                // Whoever comes second may find a warmer machine.
-                let (old, new) = match round % 2 {
-                    0 => {
-                        let old = calls(Era::Session)?;
-                        (old, calls(Era::Stateless)?)
-                    }
-                    _ => {
-                        let new = calls(Era::Stateless)?;
-                        (calls(Era::Session)?, new)
-                    }
-                };
-                eras.rates.push(new.rate / old.rate);
-                eras.times.push(new.cpu / old.cpu);
-            }
-        }
-        Ok(all)
     }
 
     /// Figures by target and round.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::programs::Programs;
+use super::stage::{Process, wait};
 use crate::process;
 
 /// Whom the load is put on.
@@ -63,6 +64,13 @@ pub(super) struct Opened {
     pub(super) rate: f64,
 }
 
+impl Opened {
+    /// What a session takes; not a number where the process gave back more than they took, which tells nothing of them.
+    pub(super) fn told(&self) -> f64 {
+        if self.each > 0.0 { self.each } else { f64::NAN }
+    }
+}
+
 impl Target {
     /// Calls for a while.
     pub(super) fn calls(&self, programs: &Programs, amount: Amount) -> Result<Figures> {
@@ -102,6 +110,16 @@ impl Target {
         let seconds = said["seconds"].as_f64().context("no time was told")?;
         let (count, each) = (sessions as f64, (after - before) / sessions as f64);
         Ok(Opened { resident, before: number("pss_kib_before")?, each, rate: count / seconds })
+    }
+
+    /// Opens sessions, and keeps them as long as what is returned.
+    pub(super) fn hold(&self, programs: &Programs, sessions: usize) -> Result<Process> {
+        let (fewest, mut command) =
+            (open_files(self.pid) + sessions, self.command(programs, "sessions", Era::Session));
+        command.args(["-n", &sessions.to_string(), "--initialized", "--hold", "600"]);
+        let process = Process::start(command)?;
+        wait("all sessions are open", || open_files(self.pid) >= fewest)?;
+        Ok(process)
     }
 
     /// Whether one call is answered.
@@ -150,8 +168,13 @@ impl Target {
     }
 }
 
+/// How many files a process has open, connections among them.
+fn open_files(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().count()
+}
+
 /// What is resident of a process, in KB.
-fn resident(pid: u32) -> Result<f64> {
+pub(super) fn resident(pid: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).context("it has ended")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());

@@ -35,7 +35,7 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
             goals.add("memory at rest, all processes (PSS)", all, Limit::AtMost(30.0), "MB");
         }
         let what = format!("memory of a session, {sessions} open");
-        goals.add(what, hub.each, Limit::AtMost(20.0), "KB");
+        goals.add(what, hub.told(), Limit::AtMost(20.0), "KB");
     }
     Ok(())
 }

@@ -12,13 +12,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::goals::{Goals, Limit};
-use super::load::Target;
+use super::load::{Target, resident};
 use super::programs::Programs;
 use crate::{process, say};
 
 /// How often something that should come up is looked for, fifty milliseconds apart.
 const TRIES: usize = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
+/// For so many looks a hub may not have become smaller, to be at rest.
+const REST: usize = 60;
 
 /// A child that ends with this.
 pub(super) struct Process(Child);
@@ -212,6 +214,24 @@ impl Hub {
         wait(&format!("`{tool}` can be called"), || target.once(programs))
     }
 
+    /// Waits until it gives no memory back any more: after a start it does for a while.
+    pub(super) fn rest(&self) -> Result<()> {
+        let (mut least, mut since) = (f64::INFINITY, 0);
+        let mut failed = None;
+        wait("the hub is at rest", || match resident(self.pid()) {
+            Ok(now) => {
+                since = if now < 0.99 * least { 0 } else { since + 1 };
+                least = least.min(now);
+                since >= REST
+            }
+            Err(error) => {
+                failed = Some(error);
+                true
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
     /// What was measured is the hub with its records: none may have been lost.
     pub(super) fn recorded_all(&self, goals: &mut Goals, when: &str) -> Result<()> {
         let mut socket = UnixStream::connect(&self.socket).context("the hub has no socket")?;
@@ -234,7 +254,7 @@ impl Hub {
         self.target("hub", "").lists(programs, at_least)
     }
 
-    /// The process of a server that the hub started.
+    /// The one process of a server that the hub started, however many use it.
     pub(super) fn child(&self, program: &Path) -> Result<u32> {
         let wanted = program.to_string_lossy().into_owned();
         let of_hub = |pid: &u32| {
@@ -245,8 +265,14 @@ impl Hub {
                 && line.starts_with(&wanted)
         };
         let all = fs::read_dir("/proc").context("there is no /proc")?;
-        let mut pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        pids.find(of_hub).context("the hub has not started its server")
+        let pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let found: Vec<u32> = pids.filter(of_hub).collect();
+        match found[..] {
+            [one] => Ok(one),
+            _ => {
+                bail!("the hub has started {} processes of its server instead of one", found.len())
+            }
+        }
     }
 }
 
@@ -255,7 +281,7 @@ fn free_address() -> Result<String> {
     Ok(listener.local_addr()?.to_string())
 }
 
-fn wait(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
+pub(super) fn wait(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
     for _ in 0..TRIES {
         if is_so() {
             return Ok(());
