@@ -40,3 +40,5 @@ pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 pub const APPS_EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// Where a tool's `_meta` names its app (`ui.resourceUri`).
 pub const UI: &str = "ui";
+/// The same as the extension had it at first.
+pub const UI_RESOURCE_URI: &str = "ui/resourceUri";

@@ -1,5 +1,6 @@
-//! Names that servers had on surfaces without prefixes and have no more. For as long as the hub runs none
-//! of them becomes another server's: whoever remembers it would call that one unawares.
+//! Names that servers had without prefixes and have no more: on surfaces where names are bare, and towards their own
+//! pages. For as long as the hub runs none of them becomes another server's: whoever remembers it would call that one
+//! unawares.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -19,13 +20,22 @@ type Name = (Kind, Arc<str>);
 /// Names that somebody had.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Freed {
+    /// What everybody was shown where names are bare.
+    pub(super) bare: Book,
+    /// What servers with pages call their own: a page says it wherever it is shown.
+    pub(super) pages: Book,
+}
+
+/// Whose names are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
     /// Whose each is: the one server's that had it, or nobody's if several did.
     rows: HashMap<Name, Option<ServerKey>>,
     /// Oldest first.
     order: VecDeque<Name>,
 }
 
-impl Freed {
+impl Book {
     /// Whether a server may have a name.
     pub(super) fn lets(&self, kind: Kind, name: &str, server: &ServerKey) -> bool {
         if self.rows.is_empty() {

@@ -80,6 +80,11 @@ impl Offer {
         usize::try_from(limits.max_output).unwrap_or(usize::MAX)
     }
 
+    /// Whether it has pages of the apps extension, which call their server's tools by its own names.
+    pub fn has_pages(&self) -> bool {
+        self.tools.iter().any(|tool| tool.has_page)
+    }
+
     /// Whether nobody could tell the two apart.
     pub fn is_same(&self, other: &Self) -> bool {
         self.freshness == other.freshness

@@ -34,9 +34,9 @@ pub struct Snapshot {
     single: HashMap<ServerKey, Arc<Set>>,
     /// The views of everything.
     everything: Arc<Set>,
-    /// Names that servers had where there are no prefixes.
+    /// Names that servers had without prefixes.
     freed: Arc<Freed>,
-    /// Whether anybody was ever shown such names: else nobody remembers any.
+    /// Whether anybody was ever shown bare names: else nobody remembers any.
     shown: Arc<AtomicBool>,
 }
 
@@ -190,14 +190,23 @@ impl Snapshot {
     /// The names that are nobody else's once these servers do not offer to somebody what they did, but
     /// for what the one with an offer still does.
     fn freed(&self, left: &[(&ServerKey, Option<&Offer>)]) -> Arc<Freed> {
-        if !self.shown.load(Ordering::Relaxed) || left.is_empty() {
+        let shown = self.shown.load(Ordering::Relaxed);
+        let has_pages =
+            |(key, _): &(&ServerKey, _)| self.offer(key).is_some_and(|had| had.has_pages());
+        if !left.iter().any(|row| shown || has_pages(row)) {
             return self.freed.clone();
         }
         let mut freed = Freed::clone(&self.freed);
         for (key, has) in left {
             let Some(had) = self.offer(key) else { continue };
             let others = self.servers.iter().filter(|(other, _)| other != key);
-            freed.left(key, had, *has, others.map(|(_, parts)| &**parts.offer()));
+            let others = others.map(|(_, parts)| &**parts.offer());
+            if shown {
+                freed.bare.left(key, had, *has, others.clone());
+            }
+            if had.has_pages() {
+                freed.pages.left(key, had, *has, others.filter(|of| of.has_pages()));
+            }
         }
         Arc::new(freed)
     }

@@ -2,6 +2,7 @@
 //! way back from a name to its server. Never changes.
 
 mod link;
+mod said;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +12,7 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output;
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
+use self::said::Said;
 use super::freed::Freed;
 use super::offer::{Kind, Offer};
 use super::pages::Pages;
@@ -22,7 +24,7 @@ use crate::naming::{Qualifier, Surface};
 pub struct View {
     surface: Surface,
     settings: Settings,
-    /// Names that are nobody else's where there are no prefixes.
+    /// Names that are nobody else's without prefixes.
     freed: Arc<Freed>,
     pub(super) parts: Vec<Arc<Part>>,
     lanes: [Lane; 4],
@@ -32,6 +34,8 @@ pub struct View {
     mirrors: bool,
     capabilities: OnceLock<Capabilities>,
     instructions: OnceLock<Option<Arc<str>>>,
+    /// What its servers' pages say; made when one first does.
+    said: OnceLock<Said>,
 }
 
 /// The entries of one kind.
@@ -164,6 +168,13 @@ impl View {
         self.slot(name)
     }
 
+    /// The tool that a page of its server calls by this name, which nobody is told: what it is published as, and whose
+    /// it is.
+    pub(crate) fn tool_of_page(&self, name: &str) -> Option<(&str, &Arc<Part>, &ToolEntry)> {
+        let (slot, (part, tool)) = self.said::<ToolEntry>(name)?;
+        Some((self.name::<ToolEntry>(slot), part, tool))
+    }
+
     /// The prompt of that name, and whose it is.
     pub(crate) fn prompt_at(&self, name: &str) -> Option<(&Arc<Part>, &PromptEntry)> {
         self.slot(name)
@@ -199,8 +210,11 @@ impl View {
             [only] if !only.qualifies() => Some(only),
             _ => None,
         };
-        let part = self.fitting(uri).or(alone)?;
-        let another = self.is_short() && !self.freed.lets(Kind::Resources, uri, &part.key);
+        let Some(part) = self.fitting(uri).or(alone) else {
+            let (part, entry) = self.said::<ResourceEntry>(uri)?.1;
+            return Some(Place { part, uri: entry.uri.clone() });
+        };
+        let another = self.is_short() && !self.freed.bare.lets(Kind::Resources, uri, &part.key);
         (!another).then(|| Place { part, uri: uri.to_owned() })
     }
 

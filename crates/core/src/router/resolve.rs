@@ -76,7 +76,13 @@ impl Router {
                 Some((part, _)) if is_own(part, &name) => return Ok(Way::Kept(Kept::Tool)),
                 Some((part, tool)) => (name, part, Cow::Borrowed(tool.name.as_str()), Some(tool)),
                 None if name == READ_RESULT => return Ok(Way::Kept(Kept::Tool)),
-                None => return none(Thing::Tool, name),
+                None => match view.tool_of_page(&name) {
+                    Some((published, part, tool)) => {
+                        let own = Cow::Borrowed(tool.name.as_str());
+                        (Cow::Borrowed(published), part, own, Some(tool))
+                    }
+                    None => return none(Thing::Tool, name),
+                },
             },
             Aim::Prompt(name) => match view.prompt_at(&name) {
                 Some((part, prompt)) => (name, part, Cow::Borrowed(prompt.name.as_str()), None),

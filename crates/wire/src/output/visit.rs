@@ -124,8 +124,7 @@ impl<'a> Visit<'a, '_> {
             let (key, value) = (member.key, member.value);
             if key.is(meta::UI) {
                 each(value, "resourceUri", |uri| self.uri(uri));
-            } else if key.is("ui/resourceUri") {
-                // How the apps extension had it at first.
+            } else if key.is(meta::UI_RESOURCE_URI) {
                 self.uri(value);
             } else if key.is(meta::RELATED_TASK) {
                 each(value, "taskId", |id| self.task(id));

@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use crate::header::{ParamHeader, param_headers};
-use crate::json::{Json, JsonBuf};
+use crate::json::{Json, JsonBuf, Key};
+use crate::meta;
 use crate::rewrite::Repeated;
 
 /// Why an entry cannot be offered.
@@ -61,6 +62,8 @@ pub struct ToolEntry {
     pub name: String,
     /// The hints.
     pub annotations: Annotations,
+    /// Whether it has to do with pages of the apps extension: shows one, or is there for one to call.
+    pub has_page: bool,
 }
 
 impl ToolEntry {
@@ -101,7 +104,10 @@ impl Entry for ToolEntry {
         let mirrored = param_headers(schema).unwrap_or_default().into();
         let input_schema = raw.part(schema);
         let annotations = annotations.map(Annotations::read).transpose()?.unwrap_or_default();
-        Ok(Self { input_schema, mirrored, name, annotations, raw })
+        let of_page = |key: Key<'_>| key.is(meta::UI) || key.is(meta::UI_RESOURCE_URI);
+        let meta = raw.as_json().get(meta::META);
+        let has_page = meta.is_some_and(|meta| meta.members().any(|member| of_page(member.key)));
+        Ok(Self { input_schema, mirrored, name, annotations, has_page, raw })
     }
 }
 

@@ -91,6 +91,17 @@ fn tools() {
         open_world: None,
     };
     assert_eq!(tool.annotations, hints);
+    for (meta, has_page) in [
+        (r#"{"ui":{"resourceUri":"ui://a"}}"#, true),
+        (r#"{"x":1,"ui":{"visibility":["app"]}}"#, true),
+        (r#"{"ui/resourceUri":"ui://a"}"#, true),
+        (r#"{"x":{"ui":1}}"#, false),
+        ("null", false),
+    ] {
+        let raw = format!(r#"{{"name":"t","inputSchema":{{}},"_meta":{meta}}}"#);
+        assert_eq!(ToolEntry::read(json(&raw).into()).unwrap().has_page, has_page, "{meta}");
+    }
+    assert!(!tool.has_page);
 }
 
 #[test]

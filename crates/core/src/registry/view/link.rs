@@ -56,6 +56,7 @@ impl View {
             holds: OnceLock::new(),
             capabilities: OnceLock::new(),
             instructions: OnceLock::new(),
+            said: OnceLock::new(),
         }
     }
 }
@@ -122,7 +123,7 @@ impl<'p, E: Listable> Joining<'p, E> {
             Surface::Short(_) => {
                 let is_uri = matches!(E::KIND, Kind::Resources | Kind::Templates);
                 (is_uri && !is_hubs && is_taken_aside(E::KIND, name))
-                    || !self.freed.lets(E::KIND, name, &part.key)
+                    || !self.freed.bare.lets(E::KIND, name, &part.key)
             }
         }
     }
