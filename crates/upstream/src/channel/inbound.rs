@@ -190,7 +190,7 @@ fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
 }
 
 /// Which lists have changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 
 impl Kinds {

@@ -1,31 +1,29 @@
-//! What goes on beside the calls of a connection: health checks, and lists that change. Each ends with
-//! the connection.
+//! What goes on beside the calls of a connection: health checks, lists that change, resources that are
+//! subscribed to. Each ends with the connection.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::port::{CallError, Caller};
 use switchboard_wire::{Era, method, write};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 
 use super::poll;
+use super::refresh::refresh;
 use super::subscribe::subscribe;
-use crate::catalog;
+use crate::catalog::Unread;
 use crate::connection::Connection;
-use crate::pulse::Patience;
 use crate::server::Server;
 
-/// A storm of changes is over when nothing came for so long, or has lasted for so long.
-const CALM: Duration = Duration::from_millis(200);
-const STORM: Duration = Duration::from_secs(2);
 /// How often a server may be too busy to answer a check, if it answers no call either.
 const BUSY: u32 = 3;
 
-/// Starts all of it; `check` is how long a health check may take.
+/// Starts all of it; `unread` is what could not be listed at its beginning, `check` how long a health check may take.
 pub(super) fn start(
     server: &Arc<Server>,
     connection: &Arc<Connection>,
+    unread: Unread,
     check: Duration,
     tasks: &TaskTracker,
 ) {
@@ -33,7 +31,8 @@ pub(super) fn start(
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
     let (s, c) = (server.clone(), connection.clone());
-    tasks.spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c).await }));
+    tasks
+        .spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c, unread).await }));
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move {
         match c.peer().era() {
@@ -67,36 +66,6 @@ async fn health(server: &Server, connection: &Connection, limit: Duration) {
         server.note_health(outcome.map_err(|error| error.to_string()));
         if let Some(reason) = failed {
             return connection.channel.close(format!("the health check failed: {reason}"));
-        }
-    }
-}
-
-/// Reads lists anew when they change, once per storm.
-async fn refresh(server: &Server, connection: &Connection) {
-    let channel = &connection.channel;
-    loop {
-        channel.changed.rung().await;
-        let storm = Instant::now() + STORM;
-        loop {
-            let calm = (Instant::now() + CALM).min(storm);
-            if timeout_at(calm, channel.changed.rung()).await.is_err() || Instant::now() >= storm {
-                break;
-            }
-        }
-        let kinds = channel.changed.take();
-        let patience = Patience::of(server.spec.load().timing.call);
-        let before = server.listing.load_full();
-        match catalog::load(channel, connection.peer(), &before, kinds, patience).await {
-            Ok(listing) => {
-                server.listing.store(Arc::new(listing));
-                server.offer();
-            }
-            Err(error) => {
-                server.journal.remark(&format!("its lists changed and cannot be read: {error}"));
-                // What was missed must not be missed for ever.
-                sleep_until(Instant::now() + STORM).await;
-                channel.changed.note(kinds);
-            }
         }
     }
 }
