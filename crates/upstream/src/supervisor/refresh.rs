@@ -32,6 +32,9 @@ pub(super) async fn refresh(server: &Server, connection: &Connection, unread: Un
         };
         calm(channel).await;
         let kinds = channel.changed.take().with(due);
+        if channel.changed.take_missed() {
+            server.watched.all().iter().for_each(|uri| server.tell_to_look(uri));
+        }
         let patience = Patience::of(server.spec.load().timing.call);
         let before = server.listing.load_full();
         let read = catalog::load(channel, connection.peer(), &before, kinds, patience).await;
