@@ -9,7 +9,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Over, Supervisor, Then, drain_limit, watch};
+use super::watch::{self, Begun};
+use super::{Over, Supervisor, Then, drain_limit};
 use crate::catalog::{self, Unread};
 use crate::channel::Kinds;
 use crate::connect::{Attempt, Established, establish};
@@ -40,6 +41,8 @@ impl Supervisor {
             Err(over) => return over,
         };
         self.listed = true;
+        // What is subscribed to from here on is no news to this connection.
+        let begun = Begun { unread, watched: self.server.watched.all() };
         let Established { channel, process, peer } = made;
         let settings = self.settings();
         let catalog = self.server.catalog.clone();
@@ -49,7 +52,7 @@ impl Supervisor {
         self.server.offer();
         self.server.publish(connection.clone(), process.as_ref().map(|process| process.pid));
         self.server.input(Input::Establish { now: self.context.clock.now(), revision });
-        watch::start(&self.server, &connection, unread, self.context.waits.check, tasks);
+        watch::start(&self.server, &connection, begun, self.context.waits.check, tasks);
         let over = self.serve(&connection).await;
         self.server.withdraw();
         let patience = match &over {

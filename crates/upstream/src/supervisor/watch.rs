@@ -19,14 +19,23 @@ use crate::server::Server;
 /// How often a server may be too busy to answer a check, if it answers no call either.
 const BUSY: u32 = 3;
 
-/// Starts all of it; `unread` is what could not be listed at its beginning, `check` how long a health check may take.
+/// What a connection begins with.
+pub(super) struct Begun {
+    /// Lists that could not be read.
+    pub(super) unread: Unread,
+    /// Resources that were subscribed to before it.
+    pub(super) watched: Vec<String>,
+}
+
+/// Starts all of it; `check` is how long a health check may take.
 pub(super) fn start(
     server: &Arc<Server>,
     connection: &Arc<Connection>,
-    unread: Unread,
+    begun: Begun,
     check: Duration,
     tasks: &TaskTracker,
 ) {
+    let Begun { unread, watched } = begun;
     let end = connection.channel.token();
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
@@ -36,8 +45,8 @@ pub(super) fn start(
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move {
         match c.peer().era() {
-            Era::Session => resubscribe(&s, &c).await,
-            Era::Stateless => subscribe(&s, &c).await,
+            Era::Session => resubscribe(&s, &c, watched).await,
+            Era::Stateless => subscribe(&s, &c, watched).await,
         }
     }));
     let (s, c) = (server.clone(), connection.clone());
@@ -70,14 +79,23 @@ async fn health(server: &Server, connection: &Connection, limit: Duration) {
     }
 }
 
-/// Asks again for what was subscribed to in an earlier session.
-async fn resubscribe(server: &Server, connection: &Connection) {
-    for uri in server.watched.all() {
+/// Asks again for what was subscribed to on an earlier connection. What happened since was told to nobody, so
+/// whoever hears of it from now on is told to look.
+async fn resubscribe(server: &Server, connection: &Connection, uris: Vec<String>) {
+    for uri in uris {
+        if !server.watched.has(&uri) {
+            continue;
+        }
         let params = write::object(|params| params.text("uri", &uri));
         let caller = Caller::default();
         let asked = connection.call(method::SUBSCRIBE, Some(params.as_json()), &caller).await;
-        if let Err(error) = asked {
-            server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));
+        match asked {
+            Ok(_) => server.tell_to_look(&uri),
+            Err(_) if connection.channel.token().is_cancelled() => return,
+            Err(error) => {
+                server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));
+                server.lose(&uri);
+            }
         }
     }
 }
