@@ -126,6 +126,12 @@ impl Endpoint {
         self.0.resource_updated(server, uri);
     }
 
+    /// A server does not tell of a resource any more of which it had agreed to: whoever subscribes to it asks anew,
+    /// and in the name of those who have, it is asked again later. The URI is the server's own.
+    pub fn resource_untold(&self, server: &ServerKey, uri: &str) {
+        self.0.resource_untold(server, uri);
+    }
+
     /// A server is not declared any more. One that comes under its name knows nothing of what this one agreed to.
     pub fn server_removed(&self, server: &ServerKey) {
         self.0.watches.forget_agreed(server);

@@ -122,18 +122,23 @@ impl Memory {
         !self.repeated.is_empty()
     }
 
-    /// What the agent is told then: what it knows of lists may be old.
+    /// What the agent is told then: what it knows of lists may be old, and of what it subscribed to.
     pub fn news(&self) -> Vec<Vec<u8>> {
         if self.hello.is_none() {
             return Vec::new();
         }
         let lists = [method::TOOLS_CHANGED, method::RESOURCES_CHANGED, method::PROMPTS_CHANGED];
-        let line = |told: &str| {
+        let line = |told: &str, params: Option<Json<'_>>| {
             let mut line = Vec::new();
-            write::notification(&mut line, told, None);
+            write::notification(&mut line, told, params);
             line
         };
-        lists.map(line).into()
+        let lists = lists.into_iter().map(|told| line(told, None));
+        let resources = self.subscriptions.iter().map(|(uri, _)| {
+            let params = write::object(|params| params.text("uri", uri));
+            line(method::RESOURCE_UPDATED, Some(params.as_json()))
+        });
+        lists.chain(resources).collect()
     }
 
     fn agent_asks(&mut self, request: &Request<'_>, line: &Bytes) {

@@ -1,6 +1,7 @@
 //! Resources that somebody wants to hear of: who, under which name, and whether the server has agreed
-//! to tell. Never asks a server: that is `asking`; nor looks what anybody sees: that is `sight`.
+//! to tell. Never asks a server: that is `asking`, and `again`; nor looks what anybody sees: that is `sight`.
 
+mod again;
 mod agreement;
 mod asking;
 mod sight;
@@ -40,6 +41,8 @@ struct Row {
     agreed: Agreed,
     /// Who asked for it last: in their name the server is told off.
     who: Option<Arc<Who>>,
+    /// Whether the server is asked again and again.
+    is_pursued: bool,
 }
 
 type Agreed = Arc<Agreement>;
@@ -132,6 +135,37 @@ impl Watches {
         let rows = all.rows.iter_mut().filter(|((of, _), _)| of == server);
         for (_, row) in rows.filter(|(_, row)| row.agreed.is_given()) {
             row.agreed = Agreed::default();
+        }
+    }
+
+    /// A server does not tell of a resource any more; whether it had agreed to.
+    fn forget_agreed_to(&self, place: &Place) -> bool {
+        let mut all = self.lock();
+        let row = all.rows.get_mut(place).filter(|row| row.agreed.is_given());
+        let was_given = row.map(|row| row.agreed = Agreed::default()).is_some();
+        all.forget_idle(place);
+        was_given
+    }
+
+    /// Whether a server is to be asked again and again from now on: not if it is already, and not for nobody.
+    fn pursue(&self, place: &Place) -> bool {
+        let mut all = self.lock();
+        let row = all.rows.get_mut(place).filter(|row| !row.watches.is_empty());
+        row.is_some_and(|row| !std::mem::replace(&mut row.is_pursued, true))
+    }
+
+    /// What it has to be asked for still, and in whose name; if there is nothing, it is not asked again.
+    fn pursued(&self, place: &Place) -> Option<(Arc<Who>, Agreed)> {
+        let mut all = self.lock();
+        let row = all.rows.get_mut(place)?;
+        row.is_pursued = !row.watches.is_empty() && !row.agreed.is_given();
+        row.who.clone().filter(|_| row.is_pursued).map(|who| (who, row.agreed.clone()))
+    }
+
+    /// It is not asked again.
+    fn let_go(&self, place: &Place) {
+        if let Some(row) = self.lock().rows.get_mut(place) {
+            row.is_pursued = false;
         }
     }
 

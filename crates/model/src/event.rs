@@ -39,6 +39,11 @@ pub enum EventKind {
         /// The server's own URI of it.
         uri: Arc<str>,
     },
+    /// The server does not tell any more of a resource that somebody subscribed to.
+    ResourceUntold {
+        /// The server's own URI of it.
+        uri: Arc<str>,
+    },
     /// A task of a server of the session era stands otherwise than before.
     TaskChanged {
         /// How it stands, as the server tells it: JSON.

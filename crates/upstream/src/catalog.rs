@@ -45,6 +45,13 @@ pub(crate) struct Listing {
     told: bool,
 }
 
+/// Lists that could not be read, and are as they were before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub(crate) kinds: Kinds,
+    pub(crate) why: Vec<String>,
+}
+
 /// What a server offers, in its own order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
@@ -98,35 +105,65 @@ impl Catalog {
     }
 }
 
-/// Reads the lists of `kinds` anew; the others stay as they are in `before`.
+/// Reads the lists of `kinds` anew; the others stay as they are in `before`, and so does one that fails and
+/// can be done without.
 pub(crate) async fn load(
     channel: &Arc<Channel>,
     peer: &Peer,
     before: &Listing,
     kinds: Kinds,
     patience: Patience,
-) -> Result<Listing, CallError> {
+) -> Result<(Listing, Unread), CallError> {
     let has = |kind, name: &str| kinds.has(kind) && peer.capabilities.has(&[name]);
     let ttl = AtomicU64::new(u64::MAX);
     let reader = Reader { channel, peer, patience, bounds: BOUNDS, ttl: &ttl };
     let told = looked_at(peer, channel) == Kinds::NONE;
-    let mut listing = Listing { told, ..before.clone() };
+    let mut listing = Listing { told, ..before.within(peer) };
+    let mut unread = Unread::default();
     if has(Kinds::TOOLS, "tools") {
-        listing.tools = reader.list(method::TOOLS_LIST).await?;
+        listing.tools = reader.list().await?;
         reader.drop_unusable(&mut listing.tools);
     }
     if has(Kinds::RESOURCES, "resources") {
-        listing.resources = reader.optional(method::RESOURCES_LIST).await?;
-        listing.templates = reader.optional(method::TEMPLATES_LIST).await?;
+        unread.note(Kinds::RESOURCES, reader.renew(&mut listing.resources).await?);
+        unread.note(Kinds::RESOURCES, reader.renew(&mut listing.templates).await?);
     }
     if has(Kinds::PROMPTS, "prompts") {
-        listing.prompts = reader.optional(method::PROMPTS_LIST).await?;
+        unread.note(Kinds::PROMPTS, reader.renew(&mut listing.prompts).await?);
     }
     listing.ttl = match ttl.into_inner() {
-        u64::MAX => before.ttl,
+        u64::MAX => before.ttl.filter(|_| kinds != Kinds::ALL),
         ttl => Some(Duration::from_millis(ttl)),
     };
-    Ok(listing)
+    Ok((listing, unread))
+}
+
+impl Listing {
+    /// Without the lists that this one has not: whoever came back may have less than before.
+    fn within(&self, peer: &Peer) -> Self {
+        let mut listing = self.clone();
+        let has = |name: &str| peer.capabilities.has(&[name]);
+        if !has("tools") {
+            listing.tools.clear();
+        }
+        if !has("resources") {
+            listing.resources.clear();
+            listing.templates.clear();
+        }
+        if !has("prompts") {
+            listing.prompts.clear();
+        }
+        listing
+    }
+}
+
+impl Unread {
+    fn note(&mut self, kind: Kinds, why: Option<String>) {
+        if let Some(why) = why {
+            self.kinds = self.kinds.with(kind);
+            self.why.push(why);
+        }
+    }
 }
 
 struct Reader<'a> {
@@ -139,23 +176,23 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A list whose absence costs nothing but itself.
-    async fn optional<T: Entry + Keyed>(&self, method: &str) -> Result<Vec<T>, CallError> {
-        match self.list(method).await {
+    /// A list whose absence costs nothing but itself. One that fails stays as it is: a server that has trouble
+    /// for a moment has not lost what it had. Returns why.
+    async fn renew<T: Listed>(&self, list: &mut Vec<T>) -> Result<Option<String>, CallError> {
+        match self.list().await {
+            Ok(read) => *list = read,
+            // Many servers with resources have no templates, and say so by an error.
+            Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => list.clear(),
             Err(
                 error @ (CallError::Rpc(_) | CallError::Malformed(_) | CallError::TimedOut { .. }),
-            ) => {
-                // Many servers with resources have no templates, and say so by an error.
-                if !matches!(&error, CallError::Rpc(rpc) if rpc.code == code::METHOD_NOT_FOUND) {
-                    self.channel.journal.remark(&format!("{method} failed: {error}"));
-                }
-                Ok(Vec::new())
-            }
-            other => other,
+            ) => return Ok(Some(format!("{} failed: {error}", T::METHOD))),
+            Err(error) => return Err(error),
         }
+        Ok(None)
     }
 
-    async fn list<T: Entry + Keyed>(&self, method: &str) -> Result<Vec<T>, CallError> {
+    async fn list<T: Listed>(&self) -> Result<Vec<T>, CallError> {
+        let method = T::METHOD;
         let mut gathered = Gathered { bounds: self.bounds, ..Gathered::default() };
         let mut cursor: Option<String> = None;
         loop {
@@ -209,17 +246,31 @@ pub(crate) trait Keyed {
     fn key(&self) -> &str;
 }
 
-macro_rules! keyed {
-    ($($type:ident $field:ident),*) => {
+/// Where entries are listed.
+trait Listed: Entry + Keyed {
+    const METHOD: &'static str;
+}
+
+macro_rules! listed {
+    ($($type:ident $field:ident $method:ident),*) => {
         $(impl Keyed for $type {
             fn key(&self) -> &str {
                 &self.$field
             }
+        }
+
+        impl Listed for $type {
+            const METHOD: &'static str = method::$method;
         })*
     };
 }
 
-keyed!(ToolEntry name, ResourceEntry uri, TemplateEntry uri_template, PromptEntry name);
+listed!(
+    ToolEntry name TOOLS_LIST,
+    ResourceEntry uri RESOURCES_LIST,
+    TemplateEntry uri_template TEMPLATES_LIST,
+    PromptEntry name PROMPTS_LIST
+);
 
 /// The pages of one list so far.
 pub(crate) struct Gathered<T> {

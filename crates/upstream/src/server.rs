@@ -138,6 +138,17 @@ impl Server {
         }
     }
 
+    /// Nobody knows whether a resource changed while it was not heard: whoever subscribed to it looks once.
+    pub(crate) fn tell_to_look(&self, uri: &str) {
+        self.bus.send(&self.key, EventKind::ResourceUpdated { uri: uri.into() });
+    }
+
+    /// It does not tell of a resource of which it had agreed to. It is asked anew when somebody asks for it.
+    pub(crate) fn lose(&self, uri: &str) {
+        self.watched.forget(uri);
+        self.bus.send(&self.key, EventKind::ResourceUntold { uri: uri.into() });
+    }
+
     /// Publishes a connection.
     pub(crate) fn publish(&self, connection: Arc<Connection>, pid: Option<u32>) {
         self.pid.store(pid.map(Arc::new));

@@ -3,6 +3,7 @@
 
 mod live;
 pub(crate) mod poll;
+mod refresh;
 mod subscribe;
 mod watch;
 
@@ -32,6 +33,8 @@ pub(crate) struct Supervisor {
     ending: Option<oneshot::Sender<()>>,
     /// A server that starts late was called for.
     called: bool,
+    /// What is listed is of what is declared now.
+    listed: bool,
 }
 
 /// What comes after a try.
@@ -73,7 +76,7 @@ impl Supervisor {
     ) -> Self {
         let spec = server.spec.load_full();
         let (waiting, ending) = (vec![begun], None);
-        Self { server, context, commands, spec, waiting, ending, called: false }
+        Self { server, context, commands, spec, waiting, ending, called: false, listed: false }
     }
 
     /// The whole life of a declared server.
@@ -244,6 +247,7 @@ impl Supervisor {
                     self.acknowledge();
                     return None;
                 }
+                self.listed = false;
                 Some(Then::Again)
             }
         }

@@ -184,6 +184,12 @@ impl Upstreams {
         self.find(key).map(|server| server.status())
     }
 
+    /// Whether a resource is subscribed to, by the server's own URI: that it told, or is asked anew to tell, when it
+    /// comes back. One that a server does not tell of any more is subscribed to no longer.
+    pub fn is_subscribed(&self, key: &ServerKey, uri: &str) -> bool {
+        self.find(key).is_some_and(|server| server.watched.has(uri))
+    }
+
     /// What a server offers; from its last connection if there is none now.
     pub fn catalog(&self, key: &ServerKey) -> Option<Arc<Catalog>> {
         self.find(key).map(|server| server.catalog.load_full())

@@ -34,6 +34,10 @@ impl Watched {
         self.lock().remove(uri);
     }
 
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        self.lock().contains(uri)
+    }
+
     pub(crate) fn all(&self) -> Vec<String> {
         self.lock().iter().cloned().collect()
     }

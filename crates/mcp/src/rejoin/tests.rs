@@ -65,7 +65,12 @@ fn the_session_is_told_again_and_its_answers_are_not_passed_on() {
         assert_eq!(memory.from_hub(&result(id)), Pass::Over);
     }
     assert!(!memory.is_waiting());
-    assert_eq!(memory.news().len(), 3);
+    let news = memory.news();
+    let told = ["tools/list_changed", "resources/list_changed", "prompts/list_changed"];
+    let told = [&told[..], &["resources/updated"]].concat();
+    let told = Vec::from_iter(told.iter().map(|told| format!("\"notifications/{told}\"")));
+    assert_eq!(member(&news, &["method"]), told);
+    assert_eq!(member(&news, &["params", "uri"]), ["\"b\""], "it may have changed meanwhile");
     // From here on the same ids are new again.
     memory.from_agent(&line(&call(3)));
     assert_eq!(memory.from_hub(&result("3")), Pass::On);

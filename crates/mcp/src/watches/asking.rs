@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use switchboard_core::port::{CallError, Caller, Thing, Who};
 use switchboard_core::{Request, Surface};
-use switchboard_model::{CallOrigin, ServerKey, Timing};
+use switchboard_model::{CallOrigin, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -166,7 +166,12 @@ impl Inner {
 
     /// Asks the server, unless it has agreed already. Whoever asks may leave and be followed by one who waits,
     /// again and again; so the whole has an end of its own.
-    async fn agree(&self, agreed: Agreed, who: &Who, place: &Place) -> Result<(), CallError> {
+    pub(super) async fn agree(
+        &self,
+        agreed: Agreed,
+        who: &Who,
+        place: &Place,
+    ) -> Result<(), CallError> {
         let call = self.registry.look(|now| {
             let spec = now.offer(&place.0).and_then(|offer| offer.spec.as_ref());
             spec.map_or(Timing::default().call, |spec| spec.timing.call)
@@ -174,22 +179,6 @@ impl Inner {
         let after = call.saturating_mul(ROUNDS);
         let asked = agreed.ask(self.ask_server(who, method::SUBSCRIBE, place));
         timeout(after, asked).await.unwrap_or(Err(CallError::TimedOut { after }))
-    }
-
-    /// A server is there again, and perhaps another one than before: it is asked for what it has not agreed to. What
-    /// happened meanwhile was told to nobody, so whoever hears of it from now on is told to look.
-    pub(crate) fn ask_again(self: &Arc<Self>, server: &ServerKey) {
-        for (place, who, agreed) in self.watches.unagreed(server) {
-            let inner = self.clone();
-            self.tasks.spawn(self.stop.clone().run_until_cancelled_owned(async move {
-                match inner.agree(agreed, &who, &place).await {
-                    Ok(()) => inner.resource_updated(&place.0, &place.1),
-                    Err(error) => {
-                        tracing::warn!(server = %place.0, %error, "not subscribed again");
-                    }
-                }
-            }));
-        }
     }
 
     /// Tells the server off, whoever waits for it: one that is not would tell nobody for ever.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -134,6 +135,55 @@ async fn a_server_that_is_declared_again_is_asked_again() {
     assert_eq!(dev.post(&subscribe(uri)).await.json().await["result"], json!({}));
     hub.endpoint.server_connected(&key("beta"));
     assert_eq!(asked(), 3);
+}
+
+/// A server that comes back and refuses what it had agreed to, for a while.
+#[tokio::test]
+async fn what_a_server_takes_back_is_not_promised_and_asked_for_later() {
+    let hub = Hub::start().await;
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let mut stream = cto.get().await;
+    let uri = "mcp://beta/test://beta";
+    let asked = || asked(&hub, "beta", "resources/subscribe");
+    hub.endpoint.resource_untold(&key("beta"), "test://beta");
+    assert_eq!(cto.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    hub.servers.refusals.store(2, Ordering::SeqCst);
+    // It is said more than once, and asked in one go.
+    for _ in 0..2 {
+        hub.endpoint.resource_untold(&key("beta"), "test://beta");
+    }
+    let refused = dev.post(&subscribe(uri)).await.json().await;
+    assert_eq!(refused["error"]["code"], -32603, "whoever comes asks anew");
+    assert_eq!(asked(), 2);
+    let again = tokio::time::timeout(LIMIT, told(&mut stream)).await;
+    assert_eq!(again.unwrap(), uri, "what happened meanwhile is not known");
+    assert_eq!(asked(), 4);
+    assert_eq!(dev.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    assert_eq!(asked(), 4, "it has agreed");
+    // Nobody is asked for nobody.
+    for client in [&cto, &dev] {
+        let leave = request(8, "resources/unsubscribe", json!({"uri": uri}));
+        assert_eq!(client.post(&leave).await.json().await["result"], json!({}));
+    }
+    hub.endpoint.resource_untold(&key("beta"), "test://beta");
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(asked(), 4);
+}
+
+/// One that is declared anew and refuses at first.
+#[tokio::test]
+async fn a_server_that_refuses_when_it_is_declared_again_is_asked_later() {
+    let hub = Hub::start().await;
+    let cto = session(&hub, "token-cto").await;
+    let mut stream = cto.get().await;
+    let uri = "mcp://beta/test://beta";
+    assert_eq!(cto.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    hub.servers.refusals.store(1, Ordering::SeqCst);
+    hub.endpoint.server_removed(&key("beta"));
+    hub.endpoint.server_connected(&key("beta"));
+    let again = tokio::time::timeout(LIMIT, told(&mut stream)).await;
+    assert_eq!(again.unwrap(), uri);
+    assert_eq!(asked(&hub, "beta", "resources/subscribe"), 3);
 }
 
 #[tokio::test]

@@ -49,6 +49,7 @@ impl Keeper for Notes {
             | EventKind::ToolStarted { .. }
             | EventKind::ToolCompleted { .. }
             | EventKind::ResourceUpdated { .. }
+            | EventKind::ResourceUntold { .. }
             | EventKind::TaskChanged { .. } => Ok(()),
         }
     }

@@ -42,6 +42,7 @@ pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
                 EventKind::ToolStarted { .. }
                 | EventKind::ToolCompleted { .. }
                 | EventKind::ResourceUpdated { .. }
+                | EventKind::ResourceUntold { .. }
                 | EventKind::TaskChanged { .. } => {}
             },
             Err(RecvError::Lagged(missed)) => tracing::debug!("{missed} events were not told"),

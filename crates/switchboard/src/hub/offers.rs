@@ -43,6 +43,9 @@ pub(super) async fn follow(
                 EventKind::ResourceUpdated { uri } => {
                     endpoint.resource_updated(&event.server, uri);
                 }
+                EventKind::ResourceUntold { uri } => {
+                    endpoint.resource_untold(&event.server, uri);
+                }
                 EventKind::TaskChanged { task } => {
                     endpoint.task_changed(&event.server, task);
                 }
@@ -55,6 +58,9 @@ pub(super) async fn follow(
                 // Of what was missed, whoever looks once too often has missed nothing.
                 for (server, uri) in endpoint.watched() {
                     endpoint.resource_updated(&server, &uri);
+                    if !upstreams.is_subscribed(&server, &uri) {
+                        endpoint.resource_untold(&server, &uri);
+                    }
                 }
             }
             Err(RecvError::Closed) => return,

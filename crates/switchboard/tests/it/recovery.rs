@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 
 use crate::agents::token;
@@ -133,6 +134,31 @@ fn declared_anew() {
         connected(context, &["a"]);
         touched(&session, URI, &[session.listen(URI)]);
     }
+}
+
+/// One that comes back and is not ready to be subscribed to: nobody new is promised anything, and it is asked again
+/// for who was promised it before.
+#[test]
+fn that_refuses_a_subscription_for_a_while() {
+    let scratch = Scratch::new();
+    let loading = scratch.path().join("loading");
+    let fault = "error:code=-32603,method=resources/subscribe";
+    let script = Script::new().only("2025-11-25").while_file(&loading).fault(fault);
+    let mut server = Server::http(&script);
+    let (token, _) = token(&server.context, "cto");
+    let hub = Hub::start(&server.context);
+    connected(&server.context, &["a"]);
+    let [one, two] = [(); 2].map(|()| Client::session(&hub, "/mcp", &token));
+    let stream = one.listen(URI);
+    std::fs::write(&loading, "").unwrap();
+    server.replace(&script);
+    wait("whoever subscribes is refused", || {
+        two.ask("resources/subscribe", json!({"uri": URI}))["error"]["code"] == -32603
+    });
+    std::fs::remove_file(&loading).unwrap();
+    let told = stream.until("notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], URI, "it is told to look");
+    touched(&one, URI, &[stream]);
 }
 
 #[test]

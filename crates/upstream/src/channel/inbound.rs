@@ -2,7 +2,7 @@
 //! them, changes to whoever refreshes. Never waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, RpcError};
@@ -190,7 +190,7 @@ fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
 }
 
 /// Which lists have changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
@@ -218,14 +218,27 @@ impl Kinds {
 pub(crate) struct Changed {
     kinds: AtomicU8,
     bell: Notify,
-    /// Lists of which the server does not agree to tell, whatever it declares.
+    /// Lists of which the server does not agree to tell, whatever it declares, or cannot.
     unheard: AtomicU8,
+    /// There was a time in which nobody heard what it told.
+    missed: AtomicBool,
 }
 
 impl Changed {
     pub(crate) fn note(&self, kinds: Kinds) {
         self.kinds.fetch_or(kinds.0, Ordering::AcqRel);
         self.bell.notify_one();
+    }
+
+    /// Nobody heard the server for a while: whatever it tells of may have changed, resources too.
+    pub(crate) fn note_missed(&self) {
+        self.missed.store(true, Ordering::Release);
+        self.note(Kinds::ALL);
+    }
+
+    /// Whether something was missed since this was last asked.
+    pub(crate) fn take_missed(&self) -> bool {
+        self.missed.swap(false, Ordering::AcqRel)
     }
 
     /// Returns when there may be something to take.

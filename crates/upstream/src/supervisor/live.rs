@@ -9,8 +9,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Over, Supervisor, Then, drain_limit, watch};
-use crate::catalog::{self, Listing};
+use super::watch::{self, Begun};
+use super::{Over, Supervisor, Then, drain_limit};
+use crate::catalog::{self, Unread};
 use crate::channel::Kinds;
 use crate::connect::{Attempt, Established, establish};
 use crate::connection::{Connection, Settings};
@@ -35,10 +36,13 @@ impl Supervisor {
         tasks: &TaskTracker,
         scope: &CancellationToken,
     ) -> Over {
-        let made = match self.connect(resolved, tasks, scope).await {
+        let (made, unread) = match self.connect(resolved, tasks, scope).await {
             Ok(made) => made,
             Err(over) => return over,
         };
+        self.listed = true;
+        // What is subscribed to from here on is no news to this connection.
+        let begun = Begun { unread, watched: self.server.watched.all() };
         let Established { channel, process, peer } = made;
         let settings = self.settings();
         let catalog = self.server.catalog.clone();
@@ -48,7 +52,7 @@ impl Supervisor {
         self.server.offer();
         self.server.publish(connection.clone(), process.as_ref().map(|process| process.pid));
         self.server.input(Input::Establish { now: self.context.clock.now(), revision });
-        watch::start(&self.server, &connection, self.context.waits.check, tasks);
+        watch::start(&self.server, &connection, begun, self.context.waits.check, tasks);
         let over = self.serve(&connection).await;
         self.server.withdraw();
         let patience = match &over {
@@ -94,7 +98,7 @@ impl Supervisor {
         resolved: &Resolved,
         tasks: &TaskTracker,
         scope: &CancellationToken,
-    ) -> Result<Established, Over> {
+    ) -> Result<(Established, Unread), Over> {
         let (server, context, spec) =
             (self.server.clone(), self.context.clone(), self.spec.clone());
         let attempt = Attempt {
@@ -105,16 +109,17 @@ impl Supervisor {
             tasks,
             scope,
         };
+        // Another declaration may be of another server, and what was listed is none of its lists.
+        let before = if self.listed { server.listing.load_full() } else { Arc::default() };
         let making = async {
             let made = establish(&attempt, resolved).await?;
             let patience = Patience::of(spec.timing.call);
-            let nothing = Listing::default();
-            let loading = catalog::load(&made.channel, &made.peer, &nothing, Kinds::ALL, patience);
-            let listing = loading
+            let loading = catalog::load(&made.channel, &made.peer, &before, Kinds::ALL, patience);
+            let (listing, unread) = loading
                 .await
                 .map_err(|error| ConnectError::handshake("reading its lists", error))?;
             server.listing.store(Arc::new(listing));
-            Ok(made)
+            Ok((made, unread))
         };
         let mut making = pin!(making);
         let late = Instant::now() + spec.timing.connect;

@@ -1,6 +1,8 @@
 //! The subscription to the changes of a server of the stateless era, which wants to be asked: asked anew
-//! when others are wanted, or when it ends. What it does not agree to tell is looked at instead.
+//! when others are wanted, or when it ends. What it does not agree to tell is looked at instead, and what
+//! changed while it was not heard is found by looking.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -23,10 +25,12 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 /// For ever.
 const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Listens for as long as there is a connection. Returns if the server cannot be listened to.
-pub(super) async fn subscribe(server: &Server, connection: &Connection) {
+/// Listens for as long as there is a connection; `before` was subscribed to on an earlier one. Returns if the
+/// server cannot be listened to.
+pub(super) async fn subscribe(server: &Server, connection: &Connection, before: Vec<String>) {
     let channel = &connection.channel;
     let (mut first, mut pause) = (true, RESUBSCRIBE);
+    let mut told = Told { uris: BTreeSet::from_iter(before), missed: true };
     loop {
         let wanted = wanted(server, connection);
         if wanted == Filter::default() {
@@ -38,8 +42,9 @@ pub(super) async fn subscribe(server: &Server, connection: &Connection) {
             channel.changed.note(Kinds::ALL);
         }
         let began = Instant::now();
-        let Some(ended) = listen(server, connection, wanted).await else { continue };
+        let Some(ended) = listen(server, connection, wanted, &mut told).await else { continue };
         channel.agreement.over(&ended);
+        told.missed = true;
         match ended {
             Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => break,
             // It does not have it; anything from 500 on is no answer to that.
@@ -57,6 +62,7 @@ pub(super) async fn subscribe(server: &Server, connection: &Connection) {
     }
     channel.agreement.give_up();
     reckon(connection);
+    told.uris.iter().for_each(|uri| server.lose(uri));
 }
 
 /// One subscription to its end; `None` if something else is wanted meanwhile.
@@ -64,6 +70,7 @@ async fn listen(
     server: &Server,
     connection: &Connection,
     wanted: Filter,
+    told: &mut Told,
 ) -> Option<Result<JsonBuf, CallError>> {
     let (peer, channel) = (connection.peer(), &connection.channel);
     let filter = wanted.to_json();
@@ -93,14 +100,40 @@ async fn listen(
                 is_open = false;
                 in_time = false;
                 reckon(connection);
-                for uri in channel.agreement.untold(&watched) {
-                    server.journal.remark(&format!("it does not tell of changes of {uri}"));
-                }
+                told.reckon(server, &watched, &channel.agreement.untold(&watched));
             }
             () = sleep_until(late), if in_time => {
                 in_time = false;
                 reckon(connection);
             }
+        }
+    }
+}
+
+/// Resources of which it agreed to tell, by what it acknowledged last.
+struct Told {
+    uris: BTreeSet<String>,
+    /// Whether it was not heard since.
+    missed: bool,
+}
+
+impl Told {
+    /// These were asked for, and of some of them it does not tell.
+    fn reckon(&mut self, server: &Server, asked: &[String], untold: &[&String]) {
+        let before = std::mem::take(&mut self.uris);
+        let missed = std::mem::take(&mut self.missed);
+        for uri in asked {
+            if untold.contains(&uri) {
+                server.journal.remark(&format!("it does not tell of changes of {uri}"));
+                if before.contains(uri) {
+                    server.lose(uri);
+                }
+                continue;
+            }
+            if missed && before.contains(uri) {
+                server.tell_to_look(uri);
+            }
+            self.uris.insert(uri.clone());
         }
     }
 }

@@ -1,44 +1,52 @@
-//! What goes on beside the calls of a connection: health checks, and lists that change. Each ends with
-//! the connection.
+//! What goes on beside the calls of a connection: health checks, lists that change, resources that are
+//! subscribed to. Each ends with the connection.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::port::{CallError, Caller};
 use switchboard_wire::{Era, method, write};
-use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 
 use super::poll;
+use super::refresh::refresh;
 use super::subscribe::subscribe;
-use crate::catalog;
+use crate::catalog::Unread;
 use crate::connection::Connection;
-use crate::pulse::Patience;
 use crate::server::Server;
 
-/// A storm of changes is over when nothing came for so long, or has lasted for so long.
-const CALM: Duration = Duration::from_millis(200);
-const STORM: Duration = Duration::from_secs(2);
 /// How often a server may be too busy to answer a check, if it answers no call either.
 const BUSY: u32 = 3;
+
+/// What a connection begins with.
+pub(super) struct Begun {
+    /// Lists that could not be read.
+    pub(super) unread: Unread,
+    /// Resources that were subscribed to before it.
+    pub(super) watched: Vec<String>,
+}
 
 /// Starts all of it; `check` is how long a health check may take.
 pub(super) fn start(
     server: &Arc<Server>,
     connection: &Arc<Connection>,
+    begun: Begun,
     check: Duration,
     tasks: &TaskTracker,
 ) {
+    let Begun { unread, watched } = begun;
     let end = connection.channel.token();
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
     let (s, c) = (server.clone(), connection.clone());
-    tasks.spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c).await }));
+    tasks
+        .spawn(end.clone().run_until_cancelled_owned(async move { refresh(&s, &c, unread).await }));
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move {
         match c.peer().era() {
-            Era::Session => resubscribe(&s, &c).await,
-            Era::Stateless => subscribe(&s, &c).await,
+            Era::Session => resubscribe(&s, &c, watched).await,
+            Era::Stateless => subscribe(&s, &c, watched).await,
         }
     }));
     let (s, c) = (server.clone(), connection.clone());
@@ -71,44 +79,23 @@ async fn health(server: &Server, connection: &Connection, limit: Duration) {
     }
 }
 
-/// Reads lists anew when they change, once per storm.
-async fn refresh(server: &Server, connection: &Connection) {
-    let channel = &connection.channel;
-    loop {
-        channel.changed.rung().await;
-        let storm = Instant::now() + STORM;
-        loop {
-            let calm = (Instant::now() + CALM).min(storm);
-            if timeout_at(calm, channel.changed.rung()).await.is_err() || Instant::now() >= storm {
-                break;
-            }
+/// Asks again for what was subscribed to on an earlier connection. What happened since was told to nobody, so
+/// whoever hears of it from now on is told to look.
+async fn resubscribe(server: &Server, connection: &Connection, uris: Vec<String>) {
+    for uri in uris {
+        if !server.watched.has(&uri) {
+            continue;
         }
-        let kinds = channel.changed.take();
-        let patience = Patience::of(server.spec.load().timing.call);
-        let before = server.listing.load_full();
-        match catalog::load(channel, connection.peer(), &before, kinds, patience).await {
-            Ok(listing) => {
-                server.listing.store(Arc::new(listing));
-                server.offer();
-            }
-            Err(error) => {
-                server.journal.remark(&format!("its lists changed and cannot be read: {error}"));
-                // What was missed must not be missed for ever.
-                sleep_until(Instant::now() + STORM).await;
-                channel.changed.note(kinds);
-            }
-        }
-    }
-}
-
-/// Asks again for what was subscribed to in an earlier session.
-async fn resubscribe(server: &Server, connection: &Connection) {
-    for uri in server.watched.all() {
         let params = write::object(|params| params.text("uri", &uri));
         let caller = Caller::default();
         let asked = connection.call(method::SUBSCRIBE, Some(params.as_json()), &caller).await;
-        if let Err(error) = asked {
-            server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));
+        match asked {
+            Ok(_) => server.tell_to_look(&uri),
+            Err(_) if connection.channel.token().is_cancelled() => return,
+            Err(error) => {
+                server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));
+                server.lose(&uri);
+            }
         }
     }
 }

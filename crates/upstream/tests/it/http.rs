@@ -3,9 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use switchboard_model::ServerState;
+use switchboard_model::{EventKind, ServerState};
+use switchboard_upstream::Caller;
+use switchboard_wire::method;
 
-use crate::kit::{Hub, key};
+use crate::kit::{Hub, json, key};
 use crate::remote::{Manner, Remote};
 
 async fn hub(manner: Manner) -> (Hub, Remote) {
@@ -86,6 +88,29 @@ async fn what_a_server_says_by_itself_is_heard() {
         assert!(hub.state("r").is_connected());
         hub.stop().await;
     }
+}
+
+/// What it tells while its own stream is down reaches nobody, so all that it tells of is looked at.
+#[tokio::test]
+async fn what_changed_while_the_servers_own_stream_was_down_is_found() {
+    let (hub, remote) = hub(Manner::Events).await;
+    let uri = json(r#"{"uri":"remote://a"}"#);
+    let (caller, uri) = (Caller::default(), Some(uri.as_json()));
+    hub.upstreams.call(&key("r"), method::SUBSCRIBE, uri, &caller).await.unwrap();
+    soon(|| remote.is_heard()).await;
+    let listed = || remote.seen().iter().filter(|what| *what == "tools/list").count();
+    let mut updates = 0;
+    let mut updated = || {
+        let is_one = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { .. });
+        updates += hub.told().iter().filter(|kind| is_one(kind)).count();
+        updates
+    };
+    assert_eq!((listed(), updated()), (1, 0), "nothing was missed so far");
+    remote.hang_up();
+    soon(|| remote.is_heard() && listed() == 2).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!((listed(), updated()), (2, 1), "it is looked at once");
+    hub.stop().await;
 }
 
 #[tokio::test]

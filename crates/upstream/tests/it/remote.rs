@@ -118,6 +118,11 @@ impl Remote {
         self.shared.stream.lock().unwrap().as_ref().is_some_and(|stream| !stream.is_closed())
     }
 
+    /// Ends the server's own stream; what is said until the next one is lost.
+    pub(crate) fn hang_up(&self) {
+        *self.shared.stream.lock().unwrap() = None;
+    }
+
     /// Says something on the server's own stream.
     pub(crate) fn tell(&self, message: &str) {
         let stream = self.shared.stream.lock().unwrap();
@@ -274,8 +279,11 @@ fn result(name: &str, stateless: bool) -> Option<&'static str> {
             r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}"#
         }
         "initialize" if !stateless => {
-            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"remote","version":"2"}}"#
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"remote","version":"2"}}"#
         }
+        "resources/list" => r#"{"resources":[]}"#,
+        "resources/templates/list" => r#"{"resourceTemplates":[]}"#,
+        "resources/subscribe" => "{}",
         "tools/list" => {
             r#"{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"Region"}}}}]}"#
         }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use switchboard_model::{EventKind, HttpKind, ServerSpec};
+use switchboard_model::{EventKind, HttpKind, ServerSpec, Transport};
+use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{CallError, Caller};
 use switchboard_wire::method;
@@ -22,9 +23,7 @@ async fn told(hub: &Hub) -> bool {
     for _ in 0..100 {
         hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
-        let is_it =
-            |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == URI);
-        if hub.told().iter().any(is_it) {
+        if named(hub, updated) > 0 {
             return true;
         }
     }
@@ -52,6 +51,107 @@ async fn check(spec: ServerSpec) {
         }
     }
     assert_eq!(more, 0);
+    hub.stop().await;
+}
+
+/// The resources that are told so far, or that are not told of any more.
+fn named(hub: &Hub, wanted: impl Fn(&EventKind) -> bool) -> usize {
+    hub.told().iter().filter(|kind| wanted(kind)).count()
+}
+
+fn updated(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == URI)
+}
+
+fn untold(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::ResourceUntold { uri } if &**uri == URI)
+}
+
+/// Whoever subscribed looks once when the server comes back: what changed meanwhile was told to nobody.
+#[tokio::test]
+async fn what_changed_while_its_server_was_away_is_looked_at() {
+    for revision in ["2025-06-18", "2026-07-28"] {
+        let script = Script::new().only(revision);
+        let mut server = Scripted::http(&script);
+        for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+            let over_stdio = matches!(spec.transport, Transport::Stdio(_));
+            let hub = Hub::start([spec]).await;
+            ask(&hub, method::SUBSCRIBE).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            assert_eq!(named(&hub, updated), 0, "nothing was missed");
+            match over_stdio {
+                true => drop(hub.upstreams.reconnect(&key("a")).await),
+                false => server.restart_same(),
+            }
+            let mut times = 0;
+            until("it is told to look", || {
+                times += named(&hub, updated);
+                times > 0
+            })
+            .await;
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            times += named(&hub, updated);
+            assert_eq!(times, 1, "{revision}");
+            hub.stop().await;
+        }
+    }
+}
+
+/// A server that comes back and does not agree any more: it is said, and it is asked anew.
+#[tokio::test]
+async fn what_is_refused_after_a_break_is_told() {
+    let scratch = Scratch::new();
+    let loading = scratch.path().join("loading");
+    let rows = [
+        ("2025-06-18", "error:code=-32603,method=resources/subscribe"),
+        ("2026-07-28", "error:code=-32601,method=subscriptions/listen"),
+    ];
+    for (revision, fault) in rows {
+        let script = Script::new().only(revision).while_file(&loading).fault(fault);
+        let hub = Hub::start([command("a", &script)]).await;
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        std::fs::write(&loading, "").unwrap();
+        hub.upstreams.reconnect(&key("a")).await;
+        let (mut lost, mut news) = (0, 0);
+        until("it is said that it does not tell", || {
+            let told = hub.told();
+            lost += told.iter().filter(|kind| untold(kind)).count();
+            news += told.iter().filter(|kind| updated(kind)).count();
+            lost > 0
+        })
+        .await;
+        assert_eq!((lost, news), (1, 0), "{revision}");
+        assert!(!hub.upstreams.is_subscribed(&key("a"), URI));
+        let refused = ask(&hub, method::SUBSCRIBE).await;
+        assert!(matches!(refused, Err(CallError::Rpc(_))), "{refused:?}");
+        std::fs::remove_file(&loading).unwrap();
+        if revision == "2026-07-28" {
+            // On this connection it cannot be listened to.
+            hub.upstreams.reconnect(&key("a")).await;
+        }
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        assert!(told(&hub).await && hub.upstreams.is_subscribed(&key("a"), URI));
+        hub.stop().await;
+    }
+}
+
+/// It goes on listening to the lists, and does not tell of the resource any more.
+#[tokio::test]
+async fn what_is_not_acknowledged_again_is_told() {
+    let script = Script::new().only("2026-07-28");
+    let mut server = Scripted::http(&script);
+    let hub = Hub::start([url("a", server.url(), HttpKind::Streamable)]).await;
+    ask(&hub, method::SUBSCRIBE).await.unwrap();
+    server.restart(&script.clone().tells(&["toolsListChanged"]));
+    until("it is said that it does not tell", || named(&hub, untold) == 1).await;
+    server.restart(&script);
+    let again = async {
+        while ask(&hub, method::SUBSCRIBE).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), again).await.unwrap();
+    assert!(told(&hub).await);
     hub.stop().await;
 }
 

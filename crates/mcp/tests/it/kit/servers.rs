@@ -29,6 +29,8 @@ pub(crate) struct Scripted {
     pub(crate) seen: Mutex<Vec<(String, String, String)>>,
     /// Lets a `wait` end.
     pub(crate) release: Notify,
+    /// How many subscriptions are refused from now on: a server that is still loading.
+    pub(crate) refusals: AtomicUsize,
 }
 
 impl Scripted {
@@ -80,6 +82,11 @@ impl Servers for Scripted {
 }
 
 impl Scripted {
+    fn refuses(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+    }
+
     async fn answer(
         &self,
         server: &ServerKey,
@@ -112,6 +119,9 @@ impl Scripted {
             method::UNSUBSCRIBE if params.as_str().contains("/slow") => {
                 self.release.notified().await;
                 Ok(buffer("{}"))
+            }
+            method::SUBSCRIBE if self.refuses() => {
+                Err(RpcError::new(-32603, "it is still loading").into())
             }
             method::SUBSCRIBE | method::UNSUBSCRIBE => Ok(buffer("{}")),
             _ => Err(RpcError::new(-32601, "Method not found").into()),

@@ -10,11 +10,11 @@ use switchboard_core::port::{CallError, Delivery};
 use switchboard_wire::sse::{self, Decoder, Item};
 use switchboard_wire::{Era, header};
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::answer::Answer;
 use super::{Content, HttpLink, content_type, unsent};
-use crate::channel::{Channel, LIMITS, Related};
+use crate::channel::{Channel, Kinds, LIMITS, Related};
 use crate::transport::Link;
 
 /// Between two tries, unless the server says otherwise.
@@ -26,6 +26,8 @@ const RESUMPTIONS: u32 = 5;
 const DRAIN: Duration = Duration::from_secs(1);
 /// How long the server's own stream is waited for; one that answers later is heard from then on.
 const OPENING: Duration = Duration::from_secs(2);
+/// A stream of its own that lasted for so long was a good one, and the next one is not waited for longer.
+const LASTED: Duration = Duration::from_secs(5);
 
 /// Reads the answer of a request from its stream, and from those that take it up again.
 pub(super) async fn answer(
@@ -72,11 +74,13 @@ pub(super) async fn answer(
     }
 }
 
-/// Opens the stream on which the server speaks by itself, as long as the channel lives.
+/// Opens the stream on which the server speaks by itself, as long as the channel lives. While there is none,
+/// the server's lists are looked at instead, whatever it declares.
 ///
 /// Returns when it is open or known not to be there: a call before that could make the server ask
 /// something on a stream that nobody reads, and servers do not ask twice.
 pub(crate) async fn listen(channel: &Arc<Channel>) {
+    channel.changed.set_unheard(Kinds::ALL);
     let owned = channel.clone();
     let (opened, open) = oneshot::channel();
     channel.tasks().spawn(async move {
@@ -96,22 +100,62 @@ async fn keep_listening(channel: &Arc<Channel>, opened: oneshot::Sender<()>) {
     loop {
         let mut decoder = Decoder::new(LIMITS.max_bytes);
         let response = get(link, last.as_deref()).await;
-        opened.take().map(|opened| opened.send(()));
         match response {
             Ok(response) => {
-                tries = 0;
+                hear(channel, opened.take(), last.is_some());
+                let began = Instant::now();
                 let _ = follow(channel, &mut decoder, response, Related::Unknown, None).await;
                 last = decoder.last_event_id().map(str::to_owned).or(last);
+                // One that ends at once, again and again, must not have everything read anew each time.
+                if last.is_some() || began.elapsed() >= LASTED {
+                    tries = 0;
+                }
             }
-            // Most servers have no such stream, and say so.
-            Err(CallError::Http { status: 400..=499, .. }) => return,
             Err(CallError::Lost { delivery: Delivery::No, reason }) if link.end.is_cancelled() => {
                 return channel.close(reason);
             }
-            Err(error) => tracing::debug!(%error, "the server's own stream is not there"),
+            Err(error) => {
+                tracing::debug!(%error, "the server's own stream is not there");
+                go_unheard(channel, opened.take());
+                // What it does not remember any more cannot be taken up; the stream may be there all the same.
+                if is_final(&error) && last.take().is_none() {
+                    return;
+                }
+            }
         }
         sleep(pause(&decoder, tries)).await;
         tries = tries.saturating_add(1);
+    }
+}
+
+/// The server's own stream is open. What it told before reached nobody, unless that is told again on a stream
+/// that goes on where the last one broke off.
+fn hear(channel: &Channel, opened: Option<oneshot::Sender<()>>, goes_on: bool) {
+    let before = channel.changed.set_unheard(Kinds::NONE);
+    // Whoever waits for the first one has read nothing yet.
+    let is_first = opened.is_some_and(|opened| opened.send(()).is_ok());
+    let is_whole = is_first || (goes_on && before == Kinds::NONE);
+    if !is_whole {
+        channel.changed.note_missed();
+    }
+}
+
+/// It is not open, and nobody knows whether it ever will be.
+fn go_unheard(channel: &Channel, opened: Option<oneshot::Sender<()>>) {
+    if channel.changed.set_unheard(Kinds::ALL) != Kinds::ALL {
+        // Read at once: how long they hold is another matter from here on.
+        channel.changed.note(Kinds::ALL);
+    }
+    opened.map(|opened| opened.send(()));
+}
+
+/// Most servers have no such stream, and say so; some only that it is not to be had now.
+fn is_final(error: &CallError) -> bool {
+    match error {
+        CallError::Http { status, .. } => {
+            matches!(status, 400..=499) && !matches!(status, 408 | 409 | 425 | 429)
+        }
+        _ => false,
     }
 }
 
@@ -131,7 +175,13 @@ async fn get(link: &HttpLink, last: Option<&str>) -> Result<Answer, CallError> {
         StatusCode::OK => {
             Err(CallError::Http { status: 405, detail: "no event stream".to_owned() })
         }
-        _ => Err(link.refused(response).await),
+        status => Err(match link.refused(response).await {
+            // The status says it, however it is explained.
+            CallError::Rpc(error) => {
+                CallError::Http { status: status.as_u16(), detail: error.message }
+            }
+            error => error,
+        }),
     }
 }
 
