@@ -86,6 +86,24 @@ fn bare() {
     assert!(now.everything(&Surface::mcp()).tool("switchboard__extra").is_some());
 }
 
+/// Three names whose hashes were made to be equal: whichever is called would be one of three.
+#[test]
+fn equal_hashes() {
+    let names = ["1645089", "1718246", "2972535"].map(|end| format!("{}{end}", "t".repeat(40)));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for surface in [Surface::Short(46), Surface::mcp()] {
+        let one = surface.name("a", names[0]);
+        assert!(names.iter().all(|name| surface.name("a", name) == one), "{surface:?}");
+        for several in [&names[..2], &names] {
+            let all = [several, &["good"]].concat();
+            let view = registry(&[(&key("a"), tools("a", &all))]).load().everything(&surface);
+            let offered: Vec<_> = view.tools().map(|tool| tool.entry.name.as_str()).collect();
+            assert_eq!(offered, ["good"], "{surface:?}");
+            assert!(view.tool(&one).is_none(), "{surface:?}");
+        }
+    }
+}
+
 /// Whoever remembers a bare name would call another server unawares.
 #[test]
 fn a_bare_name_does_not_pass_on() {

@@ -1,7 +1,7 @@
 //! Joining servers' parts to a view: the tables, and what two servers have in common told apart.
 //! Never depends on the order in which servers came.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use switchboard_model::Scope;
@@ -128,14 +128,18 @@ impl<'p, E: Listable> Joining<'p, E> {
     }
 
     fn move_aside(&mut self, moved: Vec<Slot>) {
+        let mut several = HashSet::new();
         for slot in moved {
             let part = &self.parts[slot.part];
             let Some(entry) = part.entry::<E>(slot.row) else { continue };
             let name = part.aside(entry);
-            // Two hashes that are equal by design of somebody: neither is offered.
-            if let Some(other) = self.table.insert(name.clone(), slot) {
+            // Hashes that are equal by design of somebody: none of them is offered.
+            if several.contains(&name) {
+                self.withheld.insert((slot.part, slot.row));
+            } else if let Some(other) = self.table.insert(name.clone(), slot) {
                 self.withheld.extend([(slot.part, slot.row), (other.part, other.row)]);
                 self.table.remove(&name);
+                several.insert(name);
             } else {
                 self.aside.insert(slot, name);
             }
