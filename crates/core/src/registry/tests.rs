@@ -1,5 +1,6 @@
 //! That a view has exactly what it should, and finds its way back.
 
+mod apps;
 mod churn;
 mod fits;
 
