@@ -83,6 +83,7 @@ pub(crate) fn everything(of: &str, names: &[&str]) -> Offer {
         prompts: names.iter().map(named).collect(),
         resources: resources.map(resource).collect(),
         templates: families.map(template).collect(),
+        capabilities: Capabilities::read(Some(json(r#"{"tools":{},"completions":{}}"#))),
         ..tools(of, names)
     }
 }

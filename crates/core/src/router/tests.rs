@@ -1,5 +1,6 @@
 //! That a call goes where it should, byte for byte, and nowhere else.
 
+mod complete;
 mod steps;
 mod tasks;
 
