@@ -23,6 +23,7 @@ pub use offer::{Freshness, Home, Kind, Offer};
 pub use pages::{BadCursor, ListPage};
 pub(crate) use part::Part;
 pub use snapshot::Snapshot;
+pub(crate) use view::Place;
 pub use view::{Listed, View};
 
 /// How lists are given out.

@@ -1,6 +1,7 @@
 //! That a call goes where it should, byte for byte, and nowhere else.
 
 mod complete;
+mod results;
 mod steps;
 mod tasks;
 
