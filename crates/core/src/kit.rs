@@ -57,28 +57,49 @@ pub(crate) fn tools(of: &str, names: &[&str]) -> Offer {
     }
 }
 
-/// The same names as tools, prompts, resources and templates.
+/// The same names as tools, prompts, resources and templates. Each tool refers to two apps of its own name, of
+/// which one is listed.
 pub(crate) fn everything(of: &str, names: &[&str]) -> Offer {
+    let tool = |name: &&str| {
+        let (app, hidden) = (quoted(&app(name)), quoted(&hidden(name)));
+        let (name, of) = (quoted(name), quoted(of));
+        entry::<ToolEntry>(&format!(
+            r#"{{ "x-first":1.0,"name":{name}, "description":{of},"inputSchema":{{}},"_meta" : {{"ui":{{"resourceUri":{app}}}, "ui/resourceUri" :{hidden}}}}}"#
+        ))
+    };
     let named = |name: &&str| {
         let name = quoted(name);
         entry::<PromptEntry>(&format!(r#"{{"name":{name}}}"#))
     };
-    let resource =
-        |name: &&str| entry::<ResourceEntry>(&format!(r#"{{"uri":{}}}"#, quoted(&uri(name))));
-    let template = |name: &&str| {
-        let template = quoted(&format!("{}/{{+path}}", uri(name)));
+    let resource = |uri: String| entry::<ResourceEntry>(&format!(r#"{{"uri":{}}}"#, quoted(&uri)));
+    let template = |uri: String| {
+        let template = quoted(&format!("{uri}/{{+path}}"));
         entry::<TemplateEntry>(&format!(r#"{{"uriTemplate":{template}}}"#))
     };
+    let resources = names.iter().flat_map(|name| [uri(name), app(name)]);
+    let families = names.iter().flat_map(|name| [uri(name), format!("ui://{name}/of")]);
     Offer {
+        tools: names.iter().map(tool).collect(),
         prompts: names.iter().map(named).collect(),
-        resources: names.iter().map(resource).collect(),
-        templates: names.iter().map(template).collect(),
+        resources: resources.map(resource).collect(),
+        templates: families.map(template).collect(),
+        capabilities: Capabilities::read(Some(json(r#"{"tools":{},"completions":{}}"#))),
         ..tools(of, names)
     }
 }
 
 pub(crate) fn uri(name: &str) -> String {
     format!("test://{name}")
+}
+
+/// The page of an app that is listed.
+pub(crate) fn app(name: &str) -> String {
+    format!("ui://{name}/app")
+}
+
+/// One that is not.
+pub(crate) fn hidden(name: &str) -> String {
+    format!("ui://{name}/hidden")
 }
 
 /// Remembers what was asked of whom, and gives the same answer to all.

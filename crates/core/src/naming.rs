@@ -15,6 +15,7 @@ pub use template::{Template, TemplateError};
 pub(crate) use uri::Qualifier;
 
 use crate::registry::Kind;
+use crate::results;
 
 /// The hub's own tools, which are called by these names on every surface. What would be published
 /// under one of them is moved aside.
@@ -84,11 +85,13 @@ impl Surface {
 }
 
 /// Whether an entry under this name of its own could be taken for something else: a tool of the
-/// hub's, a name with a hash, a URI that says whose it is.
+/// hub's, a name with a hash, a URI that says whose it is, a result that was kept.
 pub(crate) fn is_taken_aside(kind: Kind, name: &str) -> bool {
     match kind {
         Kind::Tools => RESERVED.contains(&name) || hash::looks_marked(name),
         Kind::Prompts => hash::looks_marked(name),
-        Kind::Resources | Kind::Templates => Qualifier::prefix(name).is_some_and(Qualifier::is_own),
+        Kind::Resources | Kind::Templates => {
+            Qualifier::prefix(name).is_some_and(Qualifier::is_own) || results::is_uri(name)
+        }
     }
 }

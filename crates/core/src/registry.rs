@@ -23,6 +23,7 @@ pub use offer::{Freshness, Home, Kind, Offer};
 pub use pages::{BadCursor, ListPage};
 pub(crate) use part::Part;
 pub use snapshot::Snapshot;
+pub(crate) use view::Place;
 pub use view::{Listed, View};
 
 /// How lists are given out.
@@ -89,6 +90,11 @@ impl Registry {
     /// Who there is, and what they may see.
     pub fn set_audience(&self, audience: Audience) {
         self.change(|now| now.with_audience(audience));
+    }
+
+    /// Nobody sees any more what they will not see in `next`, where what is new may have to wait.
+    pub fn narrow_audience(&self, next: &Audience) {
+        self.change(|now| now.with_audience(now.audience().within(next)));
     }
 
     /// Hears of every new snapshot, by its version; which views changed, their digests tell.

@@ -1,6 +1,7 @@
 //! The one path that every call takes: resolve, decide, guard, call, trim, record. Never knows how
 //! a server is reached, why a call may run, or where records go: those are ports.
 
+mod complete;
 mod failed;
 mod own;
 mod path;

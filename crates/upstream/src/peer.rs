@@ -35,7 +35,7 @@ impl Peer {
     ) -> Self {
         Self {
             revision,
-            capabilities: result.capabilities,
+            capabilities: able(result.capabilities, revision),
             server: result.server_info,
             instructions: result.instructions,
             client: client_info(identity),
@@ -67,6 +67,18 @@ impl Peer {
     /// `name version`, as far as it said.
     pub fn title(&self) -> String {
         format!("{} {}", self.server.name, self.server.version).trim().to_owned()
+    }
+}
+
+/// What a server can do that has no word for all of it: in the first revision any may complete.
+fn able(capabilities: Capabilities, revision: Revision) -> Capabilities {
+    if revision > Revision::V2024_11_05 {
+        return capabilities;
+    }
+    let completes = [Edit::default("completions", Json::EMPTY)];
+    match rewrite::edited(capabilities.raw(), &completes) {
+        Ok(able) => Capabilities::read(Some(able.as_json())),
+        Err(_) => capabilities,
     }
 }
 
@@ -113,4 +125,23 @@ pub(crate) fn client_info(identity: &Identity) -> JsonBuf {
         info.text("name", &identity.name);
         info.text("version", &identity.version);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use switchboard_wire::Limits;
+
+    #[test]
+    fn any_server_of_the_first_revision_may_complete() {
+        let check = |revision, said: &str, able: &str| {
+            let said = Json::parse(said.as_bytes(), &Limits::DEFAULT).unwrap();
+            let able_to = super::able(Capabilities::read(Some(said)), revision);
+            assert_eq!(able_to.raw().as_str(), able);
+        };
+        let (prompts, both) = (r#"{"prompts":{}}"#, r#"{"prompts":{},"completions":{}}"#);
+        check(Revision::V2024_11_05, prompts, both);
+        check(Revision::V2025_03_26, prompts, prompts);
+        check(Revision::V2025_03_26, both, both);
+    }
 }

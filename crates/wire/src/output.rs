@@ -21,8 +21,8 @@ pub use failure::{failed_at, failed_uri, not_found};
 pub use introduced::Giver;
 pub use list::{List, listed};
 pub use text::{
-    Size, cut, error_result, failed, full_result, full_text, measure, read_part, read_result,
-    reading_tool, text_result, text_template,
+    Size, cut, error_result, failed, full_result, full_text, measure, no_suggestions, read_part,
+    read_result, reading_tool, text_result, text_template,
 };
 pub use unite::united;
 pub use visit::{Hit, Place, is_error, rewritten};

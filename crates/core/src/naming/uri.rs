@@ -31,8 +31,13 @@ impl Qualifier {
     pub(crate) fn qualify(&self, uri: &str) -> String {
         match uri.strip_prefix(APP_SCHEME) {
             Some(rest) => [&self.app, rest].concat(),
-            None => [&self.plain, uri].concat(),
+            None => self.outright(uri),
         }
+    }
+
+    /// The same by the scheme that no server has a reason to use, for a URI of whatever scheme.
+    pub(crate) fn outright(&self, uri: &str) -> String {
+        [&self.plain, uri].concat()
     }
 
     /// The server's own URI behind a qualified one; `None` if it is not of this server.
@@ -49,6 +54,12 @@ impl Qualifier {
         let scheme = [SCHEME, APP_SCHEME].into_iter().find(|scheme| uri.starts_with(scheme))?;
         let end = uri[scheme.len()..].find('/')? + scheme.len() + 1;
         Some(&uri[..end])
+    }
+
+    /// Whether the prefix of a template of apps' URIs is open, so that it could become anybody's.
+    pub(crate) fn is_open(template: &str) -> bool {
+        let rest = template.strip_prefix(APP_SCHEME);
+        rest.and_then(|rest| rest.split('/').next()).is_some_and(|host| host.contains('{'))
     }
 
     /// What stands for the server.

@@ -10,6 +10,7 @@ use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEnt
 
 use super::offer::{Kind, Offer};
 use super::part::Listable;
+use crate::naming::Qualifier;
 
 /// Names that are remembered; beyond, the oldest are forgotten.
 const MOST: usize = 10_000;
@@ -46,7 +47,7 @@ impl Book {
     }
 
     /// A server has no longer what it offered, but for what it still offers. `others` are those that are
-    /// there besides.
+    /// there besides. While it was there, what begins like its URIs was its own.
     pub(super) fn left<'o>(
         &mut self,
         server: &ServerKey,
@@ -65,6 +66,10 @@ impl Book {
                 let alone = !shared.contains(name);
                 self.add((kind, name.into()), alone.then(|| server.clone()));
             }
+        }
+        if has.is_none() {
+            let [_, app] = Qualifier::of(server.name.as_str()).prefixes().map(Arc::clone);
+            self.add((Kind::Resources, app), Some(server.clone()));
         }
     }
 

@@ -77,10 +77,10 @@ impl View {
         for slot in slots {
             let part = &self.parts[slot.part];
             let Some(raw) = part.published::<E>(slot.row) else { continue };
-            let moved = self.is_moved(E::KIND, *slot);
-            let renamed = moved.then(|| {
-                output::listed::<E>(raw, Some(self.name::<E>(*slot)), &|uri| self.uri(part, uri))
-            });
+            let aside = self.aside(E::KIND, *slot);
+            let differs = aside.is_some() || part.refers(E::KIND, slot.row);
+            let renamed =
+                differs.then(|| output::listed::<E>(raw, aside, &|uri| self.uri(part, uri)));
             match renamed.flatten() {
                 Some(renamed) => list.push(renamed.as_json()),
                 None => list.push(raw),

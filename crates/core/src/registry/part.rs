@@ -1,6 +1,7 @@
 //! What one server contributes to a view: its entries under their published names, in order, ready
 //! to be sent. Made once for each surface, and shared by all views.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -34,6 +35,8 @@ pub(super) struct Lane {
     /// By the server's own names: an order that stays when a server shuffles its list, so that what
     /// models are told stays the same text.
     pub(super) rows: Vec<Row>,
+    /// The URIs that entries refer to, by their rows, where this surface leaves them to the view.
+    pub(super) refers: Vec<(usize, Box<str>)>,
     pub(super) digest: u64,
 }
 
@@ -119,7 +122,7 @@ impl Part {
             label: label.into(),
             surface: surface.clone(),
             qualifier: Qualifier::of(label),
-            lanes: Kind::ALL.map(|_| Lane { rows: Vec::new(), digest: 0 }),
+            lanes: Kind::ALL.map(|_| Lane { rows: Vec::new(), refers: Vec::new(), digest: 0 }),
         };
         part.lanes = [
             part.prepare::<ToolEntry>(),
@@ -150,6 +153,11 @@ impl Part {
         Some(made.map_or_else(|| entry.raw(), JsonBuf::as_json))
     }
 
+    /// Whether an entry refers to URIs that a view may have to change.
+    pub(super) fn refers(&self, kind: Kind, row: usize) -> bool {
+        self.lane(kind).refers.binary_search_by_key(&row, |(row, _)| *row).is_ok()
+    }
+
     /// What it is published as where its name is taken.
     pub(super) fn aside<E: Listable>(&self, entry: &E) -> Arc<str> {
         match E::KIND {
@@ -168,6 +176,11 @@ impl Part {
         self.qualifier.host()
     }
 
+    /// Whether it is for readers for whom no name passes from one server to another.
+    pub(super) fn is_short(&self) -> bool {
+        matches!(self.surface, Surface::Short(_))
+    }
+
     /// Whether URIs are changed at all.
     pub(super) fn qualifies(&self) -> bool {
         matches!(self.surface, Surface::Prefixed(_)) && self.offer.home == Home::Outside
@@ -180,15 +193,18 @@ impl Part {
         let mut order: Vec<usize> =
             (0..all.len()).filter(|at| seen.insert(all[*at].key())).collect();
         order.sort_unstable_by_key(|at| all[*at].key());
-        let rows: Vec<Row> = order.into_iter().map(|at| self.row(&all[at], at)).collect();
+        let mut refers = Vec::new();
+        let rows = order.into_iter().enumerate();
+        let rows: Vec<Row> =
+            rows.map(|(row, at)| self.row(&all[at], at, |uri| refers.push((row, uri)))).collect();
         let raws = rows.iter().map(|row| match &row.raw {
             Some(raw) => raw.as_json().as_bytes(),
             None => all[row.at].raw().as_bytes(),
         });
-        Lane { digest: digest(raws), rows }
+        Lane { digest: digest(raws), rows, refers }
     }
 
-    fn row<E: Listable>(&self, entry: &E, at: usize) -> Row {
+    fn row<E: Listable>(&self, entry: &E, at: usize, mut refers: impl FnMut(Box<str>)) -> Row {
         let key = entry.key();
         let name = match E::KIND {
             Kind::Tools if self.offer.home == Home::Hub && RESERVED.contains(&key) => None,
@@ -196,8 +212,16 @@ impl Part {
             Kind::Resources | Kind::Templates => self.uri(key),
         };
         let name = name.filter(|name| name != key);
-        let app = |uri: &str| self.uri(uri);
+        let left = RefCell::new(Vec::new());
+        let app = |uri: &str| {
+            let changed = self.uri(uri);
+            if changed.is_none() {
+                left.borrow_mut().push(uri.into());
+            }
+            changed
+        };
         let raw = output::listed::<E>(entry.raw(), name.as_deref(), &app);
+        left.into_inner().into_iter().for_each(&mut refers);
         Row { name: name.as_deref().unwrap_or(key).into(), at, raw }
     }
 }

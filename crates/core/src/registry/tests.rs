@@ -1,5 +1,6 @@
 //! That a view has exactly what it should, and finds its way back.
 
+mod apps;
 mod churn;
 mod fits;
 
@@ -84,6 +85,24 @@ fn bare() {
     assert_eq!(raws, sent);
     assert_eq!(now.everything(&Surface::mcp()).tool("get_status").unwrap().server, &hub);
     assert!(now.everything(&Surface::mcp()).tool("switchboard__extra").is_some());
+}
+
+/// Three names whose hashes were made to be equal: whichever is called would be one of three.
+#[test]
+fn equal_hashes() {
+    let names = ["1645089", "1718246", "2972535"].map(|end| format!("{}{end}", "t".repeat(40)));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for surface in [Surface::Short(46), Surface::mcp()] {
+        let one = surface.name("a", names[0]);
+        assert!(names.iter().all(|name| surface.name("a", name) == one), "{surface:?}");
+        for several in [&names[..2], &names] {
+            let all = [several, &["good"]].concat();
+            let view = registry(&[(&key("a"), tools("a", &all))]).load().everything(&surface);
+            let offered: Vec<_> = view.tools().map(|tool| tool.entry.name.as_str()).collect();
+            assert_eq!(offered, ["good"], "{surface:?}");
+            assert!(view.tool(&one).is_none(), "{surface:?}");
+        }
+    }
 }
 
 /// Whoever remembers a bare name would call another server unawares.
@@ -279,6 +298,33 @@ fn who_sees_what() {
     for tool in all.tools() {
         assert_eq!(all.tool(tool.name).unwrap().server, tool.server);
     }
+}
+
+#[test]
+fn taken_away_before_anything_is_given() {
+    let keys = ["a", "b", "c"].map(key);
+    let offers = keys.each_ref().map(|key| (key, tools("x", &["x"])));
+    let registry = registry(&offers);
+    let audience = |one: &[ServerKey], two: &[ServerKey]| {
+        let audience = Audience::default().with_agent(agent("one"), one);
+        audience.with_agent(agent("two"), two).with_user(user("ann"), one)
+    };
+    let before = audience(&keys[..2], &keys[2..]).with_agent(agent("gone"), &keys);
+    registry.set_audience(before);
+    let view = |id: &str| registry.load().agent(&agent(id), &Surface::mcp());
+    let two = view("two").unwrap();
+    let next = audience(&keys[1..], &keys[2..]).with_agent(agent("new"), &keys);
+    registry.narrow_audience(&next);
+    let sees = |view: Option<Arc<View>>| {
+        view.map(|view| view.servers().map(|(key, _)| key.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(sees(view("one")).unwrap(), keys[1..2]);
+    assert_eq!(sees(registry.load().user(&user("ann"), &Surface::mcp())).unwrap(), keys[1..2]);
+    assert_eq!((sees(view("gone")), sees(view("new"))), (None, None));
+    registry.set_audience(next);
+    assert_eq!(sees(view("one")).unwrap(), keys[1..]);
+    assert_eq!(sees(view("new")).unwrap(), keys);
+    assert!(Arc::ptr_eq(&two, &view("two").unwrap()), "it was made anew for nothing");
 }
 
 #[test]

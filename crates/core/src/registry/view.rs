@@ -4,7 +4,7 @@
 mod link;
 mod said;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct View {
     lanes: [Lane; 4],
     /// Which server's URIs begin so.
     prefixes: HashMap<Arc<str>, usize>,
+    /// URIs that one server lists and that begin like another's: nobody's, as they stand.
+    contested: HashSet<Arc<str>>,
     holds: OnceLock<Option<Duration>>,
     mirrors: bool,
     capabilities: OnceLock<Capabilities>,
@@ -204,7 +206,8 @@ impl View {
             && (part.qualifies() || self.parts.len() > 1 || self.is_short())
             && let Some(original) = part.qualifier.original(uri)
         {
-            return Some(Place { part, uri: original.into_owned() });
+            let own = self.is_led_by_prefix(part, uri);
+            return own.then(|| Place { part, uri: original.into_owned() });
         }
         let alone = match self.parts.as_slice() {
             [only] if !only.qualifies() => Some(only),
@@ -229,9 +232,23 @@ impl View {
         if part.qualifies() {
             return part.uri(uri);
         }
+        let leads_back = |seen: &str| {
+            self.place(seen).is_some_and(|place| place.part.key == part.key && place.uri == uri)
+        };
+        if leads_back(uri) {
+            return None;
+        }
         // Another server's, or nobody's, as it stands: reached by its prefix alone.
-        let leads_back = |place: Place<'_>| place.part.key == part.key && place.uri == uri;
-        (!self.place(uri).is_some_and(leads_back)).then(|| part.qualifier.qualify(uri))
+        let qualified = part.qualifier.qualify(uri);
+        if leads_back(&qualified) { Some(qualified) } else { Some(part.qualifier.outright(uri)) }
+    }
+
+    /// Whether a URI with the prefix of a server is not another's name, now or from before.
+    fn is_led_by_prefix(&self, part: &Part, uri: &str) -> bool {
+        let is_free = !self.is_short()
+            || Qualifier::prefix(uri).is_some_and(Qualifier::is_own)
+            || self.freed.bare.lets(Kind::Resources, uri, &part.key);
+        is_free && !self.contested.contains(uri)
     }
 
     fn is_short(&self) -> bool {
@@ -251,8 +268,9 @@ impl View {
         moved.unwrap_or_else(|| &self.parts[slot.part].lane(E::KIND).rows[slot.row].name)
     }
 
-    pub(super) fn is_moved(&self, kind: Kind, slot: Slot) -> bool {
-        self.lane(kind).aside.contains_key(&slot)
+    /// What an entry is called if not as its part has it.
+    pub(super) fn aside(&self, kind: Kind, slot: Slot) -> Option<&str> {
+        self.lane(kind).aside.get(&slot).map(|name| &**name)
     }
 
     fn list<E: Listable>(&self) -> impl Iterator<Item = Listed<'_, E>> {

@@ -54,6 +54,13 @@ impl Results {
         }
     }
 
+    /// Whether a URI is that of a result which is kept for this caller.
+    pub(crate) fn keeps(&self, who: &Who, uri: &str) -> bool {
+        let id =
+            uri.strip_prefix(URI).map(|rest| rest.split_once(OFFSET).map_or(rest, |(id, _)| id));
+        id.is_some_and(|id| self.whole(who, id).is_some())
+    }
+
     fn answer_tool(&self, who: &Who, params: Json<'_>) -> Result<JsonBuf, CallError> {
         let arguments = CallParams::read(params)?.arguments.unwrap_or(Json::EMPTY);
         let [id, offset] = arguments.pick(["id", "offset"])?;

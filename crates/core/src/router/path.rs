@@ -4,9 +4,8 @@ use switchboard_model::Decision;
 use switchboard_wire::{JsonBuf, Params, method, output};
 
 use super::record::Recording;
-use super::related;
 use super::resolve::Way;
-use super::{Request, Router};
+use super::{Request, Router, complete, related};
 use crate::port::{Answer, Call, CallError, Caller, Checked, Verdict};
 use crate::registry::{Home, Part, View};
 use crate::trim;
@@ -47,6 +46,7 @@ impl Router {
         let params = traced.as_ref().map_or(params, |traced| traced.as_json().into());
         let result = match self.send(call, to, params, caller).await {
             Ok(result) => result,
+            Err(error) if complete::is_unknown(call, &error) => output::no_suggestions(),
             Err(error) => return Err(trim::failure(call, to.0, error, &self.0.results)),
         };
         recording.received(&result);
@@ -105,6 +105,9 @@ impl Router {
         params: Params<'_>,
         caller: &Caller,
     ) -> Result<JsonBuf, CallError> {
+        if complete::is_beyond(call) {
+            return Ok(output::no_suggestions());
+        }
         let ports = &self.0.ports;
         match (part.offer.home, &ports.hub) {
             (Home::Outside, _) if call.method == method::TASKS_RESULT => {

@@ -10,7 +10,7 @@ use switchboard_wire::{Json, Params, ParamsBuf};
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
 use crate::port::{Call, CallError, Thing};
-use crate::registry::{Home, Part};
+use crate::registry::{Home, Part, Place};
 use crate::results;
 
 /// Where a request leads.
@@ -88,10 +88,15 @@ impl Router {
                 Some((part, prompt)) => (name, part, Cow::Borrowed(prompt.name.as_str()), None),
                 None => return none(Thing::Prompt, name),
             },
-            Aim::Resource(uri) if results::is_uri(&uri) => {
+            Aim::Resource(uri) if self.0.results.keeps(request.who, &uri) => {
                 return Ok(Way::Kept(Kept::Resource(uri)));
             }
+            // What is not kept here may be at a server that is a hub itself.
             Aim::Resource(uri) => match view.place(&uri) {
+                Some(place) if is_result(&place) => {
+                    return Ok(Way::Kept(Kept::Resource(Cow::Owned(place.uri))));
+                }
+                None if results::is_uri(&uri) => return Ok(Way::Kept(Kept::Resource(uri))),
                 Some(place) => (uri, place.part, Cow::Owned(place.uri), None),
                 None => return none(Thing::Resource, uri),
             },
@@ -114,6 +119,11 @@ impl Router {
         let arguments = aimed.arguments;
         Ok(Way::Server(Target { part, published, subject, tool, arguments, params }))
     }
+}
+
+/// Whether one of the hub's own results is meant.
+fn is_result(place: &Place<'_>) -> bool {
+    place.part.offer.home == Home::Hub && results::is_uri(&place.uri)
 }
 
 /// Whether the hub's own tool for kept results is meant.

@@ -1,6 +1,8 @@
 //! That a call goes where it should, byte for byte, and nowhere else.
 
+mod complete;
 mod pages;
+mod results;
 mod steps;
 mod tasks;
 

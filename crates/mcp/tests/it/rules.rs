@@ -213,6 +213,23 @@ async fn every_revision_is_negotiated() {
     }
 }
 
+/// Clients ask nobody for completions any more once they were told that there is no such method.
+#[tokio::test]
+async fn a_server_that_cannot_complete_suggests_nothing() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let session = client.clone().initialized("2025-11-25", json!({})).await;
+    let name = json!({"ref": {"type": "ref/prompt", "name": "alpha__greet"}, "argument": {"name": "a", "value": ""}});
+    let old = session.post(&request(1, "completion/complete", name.clone())).await;
+    let old = old.json().await;
+    assert_eq!(old["result"], json!({"completion": {"values": []}}));
+    let new = client.ask(1, "completion/complete", name, json!({})).await;
+    let new = new.json().await;
+    assert_eq!(new["result"]["completion"], json!({"values": []}));
+    assert_eq!(new["result"]["resultType"], "complete");
+    assert_eq!(hub.servers.count(&hub.servers.begun), 0);
+}
+
 #[tokio::test]
 async fn lists_are_the_same_bytes_in_both_eras() {
     let hub = Hub::start().await;

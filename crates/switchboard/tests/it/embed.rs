@@ -130,6 +130,47 @@ async fn a_change_elsewhere_is_not_noticed() {
     hub.shutdown().await;
 }
 
+/// One change ends a server that is slow to end, and takes another from an agent.
+#[tokio::test]
+async fn what_is_taken_away_counts_at_once() {
+    let (agent, other) = (AgentId::parse("me").unwrap(), AgentId::parse("other").unwrap());
+    let hub = Hub::builder().start().await.unwrap();
+    let mut all = declared(&agent, "a");
+    let more = declared(&other, "b");
+    all.servers.extend(more.servers);
+    all.agents.extend(more.agents);
+    hub.reconcile(&all).await;
+    hub.settle(Duration::from_secs(60)).await;
+    let echo = || hub.call(&agent, "mcp__a__echo", r#"{"text": "hello"}"#);
+    echo().await.unwrap();
+    // What is under way may come to its end.
+    let (slow, caller) = (hub.clone(), other.clone());
+    let slow =
+        tokio::spawn(async move { slow.call(&caller, "mcp__b__sleep", r#"{"ms": 3000}"#).await });
+    let busy = || hub.upstreams().get(&global("b")).is_some_and(|b| b.in_flight() > 0);
+    while !busy() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    all.servers.remove(&global("b"));
+    all.agents.get_mut(&agent).unwrap().servers = Some([].into());
+    let changing = hub.clone();
+    let change = tokio::spawn(async move { changing.reconcile(&all).await });
+    while hub.desired().servers.len() == 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let refused = echo().await.unwrap_err().to_string();
+    assert!(refused.contains("mcp__a__echo"), "{refused}");
+    assert!(!change.is_finished(), "the other server ended at once");
+    change.await.unwrap();
+    slow.await.unwrap().unwrap();
+    hub.shutdown().await;
+}
+
+/// Everybody's server of that name.
+fn global(name: &str) -> ServerKey {
+    ServerKey::global(ServerName::parse(name).unwrap())
+}
+
 /// Knows one token.
 struct One(Arc<Principal>);
 

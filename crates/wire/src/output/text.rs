@@ -161,6 +161,11 @@ pub fn read_part(uri: &str, mime: &str, text: &str, bytes: Range<usize>, total: 
     object(|result| result.raws("contents", [content.as_json()]))
 }
 
+/// The result of completing what there are no suggestions for.
+pub fn no_suggestions() -> JsonBuf {
+    object(|result| result.object("completion", |completion| completion.raws("values", [])))
+}
+
 /// The definition of a tool that only reads what the hub itself has.
 pub fn reading_tool(name: &str, description: &str, schema: Json<'_>) -> JsonBuf {
     object(|tool| {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use switchboard_model::{Scope, ServerName};
+use switchboard_wire::Json;
 
 use super::*;
 use crate::kit::{self, Echo};
@@ -12,7 +13,8 @@ use crate::port::Who;
 
 /// Names that invite confusion.
 const SERVERS: [&str; 6] = ["a", "a__b", "a b", "a_b", "git", "switchboard"];
-const NAMES: [&str; 7] = ["x", "b__x", "x.y", "x_y", "get_status", "same", "x y"];
+const NAMES: [&str; 9] =
+    ["x", "b__x", "x.y", "x_y", "get_status", "same", "git", "git/same", "a b/git"];
 const AGENTS: [&str; 2] = ["one", "two"];
 
 #[derive(Clone, Debug)]
@@ -50,8 +52,14 @@ fn audience(sets: &[Vec<ServerKey>]) -> Audience {
 }
 
 fn offer(key: &ServerKey, names: &[&str]) -> Arc<Offer> {
-    let home = if key.name.as_str() == "switchboard" { Home::Hub } else { Home::Outside };
-    Arc::new(Offer { home, ..everything(&key.to_string(), names) })
+    let mut offer = everything(&key.to_string(), names);
+    if key.name.as_str() == "switchboard" {
+        offer.home = Home::Hub;
+        // The hub's URIs stay as they are, and none of them is an app's.
+        offer.resources.retain(|resource| !resource.uri.starts_with("ui://"));
+        offer.templates.retain(|family| !family.uri_template.starts_with("ui://"));
+    }
+    Arc::new(offer)
 }
 
 fn surfaces() -> [Surface; 4] {
@@ -97,9 +105,13 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
         assert_eq!(&asked, server, "{name}");
         assert_eq!(sent, format!(r#"{{"x":1.0,"{key}":{}}}"#, kit::quoted(own)));
     };
-    for tool in view.tools() {
+    let page = view.page(Kind::Tools, None).unwrap().entries;
+    for (tool, sent) in view.tools().zip(page.as_json().elements()) {
         assert_eq!(tool.entry.description().unwrap(), tool.server.to_string());
         ask("tools/call", "name", tool.name, tool.server, &tool.entry.name);
+        for (seen, own) in apps(sent).iter().zip(&apps(tool.entry.raw())) {
+            ask("resources/read", "uri", seen, tool.server, own);
+        }
     }
     for prompt in view.prompts() {
         ask("prompts/get", "name", prompt.name, prompt.server, &prompt.entry.name);
@@ -125,6 +137,13 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
     }
 }
 
+/// The two apps that a tool refers to.
+fn apps(tool: Json<'_>) -> [String; 2] {
+    let meta = tool.get("_meta").unwrap();
+    let uris = [meta.get("ui").unwrap().get("resourceUri"), meta.get("ui/resourceUri")];
+    uris.map(|uri| uri.unwrap().string().unwrap().into_owned())
+}
+
 /// What names have meant so far.
 #[derive(Default)]
 struct Meant {
@@ -132,6 +151,8 @@ struct Meant {
     prefixed: BTreeMap<(Kind, String), (String, String)>,
     /// A bare one, to whoever was shown it.
     bare: BTreeMap<(&'static str, Kind, String), (ServerKey, String)>,
+    /// Any other, with the name of whose it was.
+    aside: BTreeMap<(&'static str, Kind, String), String>,
 }
 
 impl Meant {
@@ -147,11 +168,15 @@ impl Meant {
         }
         for id in AGENTS {
             let Some(view) = now.agent(&agent(id), &SHORT) else { continue };
-            // Names with a hash say whose they are by the server's name.
-            let bare = listed(&view).into_iter().filter(|((_, name), (_, own))| name == own);
-            for ((kind, name), pair) in bare {
-                let before = self.bare.insert((id, kind, name.clone()), pair.clone());
-                assert!(before.is_none_or(|before| before == pair), "{id} {name}");
+            for ((kind, name), pair) in listed(&view) {
+                // Names with a hash, and qualified URIs, say whose they are by the server's name.
+                let at = (id, kind, name.clone());
+                let whose = self.aside.insert(at.clone(), pair.0.name.to_string());
+                assert!(whose.is_none_or(|whose| whose == pair.0.name.as_str()), "{id} {name}");
+                if name == pair.1 {
+                    let before = self.bare.insert(at, pair.clone());
+                    assert!(before.is_none_or(|before| before == pair), "{id} {name}");
+                }
             }
         }
     }
