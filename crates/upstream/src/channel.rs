@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, Delivery, RpcError};
-use switchboard_wire::{Id, Json, JsonBuf, Limits, method, stdio, write};
+use switchboard_wire::{Era, Id, Json, JsonBuf, Limits, Revision, method, stdio, write};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -24,6 +24,7 @@ use crate::pulse::{Patience, Pulse, Tell};
 use crate::transport::{Headers, Link, Sent};
 use pages::Pages;
 use pending::{Pending, Table};
+use question::Questions;
 
 /// What one message may be.
 pub(crate) const LIMITS: Limits = Limits::DEFAULT;
@@ -36,6 +37,9 @@ pub(crate) struct Channel {
     link: Link,
     table: Table,
     pages: Pages,
+    questions: Questions,
+    /// The era that both speak, once they have agreed on it.
+    era: OnceLock<Era>,
     next_id: AtomicU64,
     end: CancellationToken,
     reason: OnceLock<String>,
@@ -47,8 +51,6 @@ pub(crate) struct Channel {
     stray: AtomicU64,
     /// Messages on their way that nobody waits for.
     posted: AtomicUsize,
-    /// Questions of the server's that are open.
-    asked: AtomicUsize,
 }
 
 /// A request to be made.
@@ -72,6 +74,8 @@ impl Channel {
             link,
             table: Table::default(),
             pages: Pages::default(),
+            questions: Questions::default(),
+            era: OnceLock::new(),
             next_id: AtomicU64::new(1),
             end,
             reason: OnceLock::new(),
@@ -81,7 +85,6 @@ impl Channel {
             agreement: Arc::default(),
             stray: AtomicU64::new(0),
             posted: AtomicUsize::new(0),
-            asked: AtomicUsize::new(0),
         })
     }
 
@@ -175,6 +178,12 @@ impl Channel {
 
     pub(crate) fn link(&self) -> &Link {
         &self.link
+    }
+
+    /// Both have agreed on a revision.
+    pub(crate) fn settle(&self, revision: Revision) {
+        let _ = self.era.set(revision.era());
+        self.link.settle(revision);
     }
 
     /// Answers that nobody waited for.

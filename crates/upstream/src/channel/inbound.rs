@@ -9,7 +9,7 @@ use switchboard_core::port::{CallError, RpcError};
 use switchboard_model::{EventKind, LogSource};
 use switchboard_wire::types::{Cancelled, LogMessage, Progress};
 use switchboard_wire::{
-    Edit, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
+    Edit, Era, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
     method, peek, rewrite,
 };
 use tokio::sync::Notify;
@@ -178,9 +178,14 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
     }
 }
 
-/// A server gives up a request of ours: a subscription that ends, for one.
+/// A server gives something up. In the session era that is a question of its own, and so is the number: it
+/// may be that of a request of ours all the same. In the stateless era, in which it asks nothing, it is a
+/// request of ours: a subscription that ends, for one.
 fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
     let Ok(cancelled) = Cancelled::read(params) else { return };
+    if channel.era.get() == Some(&Era::Session) {
+        return channel.questions.take_back(&cancelled.request_id.key());
+    }
     let id = cancelled.request_id.number().and_then(|id| u64::try_from(id).ok());
     if let Some(pending) = id.and_then(|id| channel.table.remove(id)) {
         let reason = cancelled.reason.as_deref().unwrap_or("it gave no reason");

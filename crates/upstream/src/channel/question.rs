@@ -1,11 +1,12 @@
 //! What a server asks of the client behind a call: bounded, over when the call is, and while it is
 //! open neither the time nor the turn of the call is used up. Never decides whose question it is.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_core::port::{ClientPort, RpcError};
-use switchboard_wire::{Id, JsonBuf, Request, code, method};
+use switchboard_wire::{Id, IdKey, JsonBuf, Request, code, method};
+use tokio_util::sync::CancellationToken;
 
 use super::{Channel, Waiting};
 use crate::connection::Turns;
@@ -15,6 +16,47 @@ use crate::pulse::Pulse;
 /// models answer one after another; more is a flood.
 const OF_A_CALL: u32 = 32;
 const OF_ALL: usize = 512;
+
+/// The questions of a connection that are open, by their ids, which are the server's own.
+#[derive(Default)]
+pub(super) struct Questions(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    count: usize,
+    /// Of two of one id, which no server may use, the newer.
+    open: HashMap<IdKey, CancellationToken>,
+}
+
+impl Questions {
+    /// The server does not want an answer any more.
+    pub(super) fn take_back(&self, id: &IdKey) {
+        if let Some(taken_back) = self.lock().open.remove(id) {
+            taken_back.cancel();
+        }
+    }
+
+    /// `false` if there are too many.
+    fn add(&self, id: IdKey, taken_back: CancellationToken) -> bool {
+        let mut rows = self.lock();
+        let fits = rows.count < OF_ALL;
+        if fits {
+            rows.count += 1;
+            rows.open.insert(id, taken_back);
+        }
+        fits
+    }
+
+    fn remove(&self, id: &IdKey) {
+        let mut rows = self.lock();
+        rows.count -= 1;
+        rows.open.remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Whether it is something that a client can be asked.
 pub(super) fn is_one(name: &str) -> bool {
@@ -27,7 +69,7 @@ pub(super) fn put(
     request: &Request<'_>,
     (pulse, waiting, port): (Arc<Pulse>, &Waiting, Arc<dyn ClientPort>),
 ) {
-    let Some(open) = Open::begin(channel, pulse, waiting) else {
+    let Some(open) = Open::begin(channel, request.id, pulse, waiting) else {
         let text = "too many questions are open; ask again when some of them are answered";
         return refuse(channel, request.id, &RpcError::new(code::INTERNAL_ERROR, text));
     };
@@ -39,6 +81,8 @@ pub(super) fn put(
             () = open.pulse.over() => {
                 Err(RpcError::new(code::INTERNAL_ERROR, "the call that this was asked for is over"))
             }
+            // Nobody waits for an answer; the client is told as it is no longer asked.
+            () = open.taken_back.cancelled() => return,
             () = open.channel.end.cancelled() => return,
         };
         let channel = open.channel.clone();
@@ -78,24 +122,33 @@ fn refuse(channel: &Arc<Channel>, id: Id<'_>, error: &RpcError) {
 /// An open question.
 struct Open {
     channel: Arc<Channel>,
+    id: IdKey,
+    taken_back: CancellationToken,
     pulse: Arc<Pulse>,
     /// The first of a call's questions lends the call's turn, the last to end takes it back.
     turns: Option<Arc<Turns>>,
 }
 
 impl Open {
-    fn begin(channel: &Arc<Channel>, pulse: Arc<Pulse>, waiting: &Waiting) -> Option<Self> {
-        let one_more = |open: usize| (open < OF_ALL).then_some(open + 1);
-        channel.asked.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok()?;
+    fn begin(
+        channel: &Arc<Channel>,
+        id: Id<'_>,
+        pulse: Arc<Pulse>,
+        waiting: &Waiting,
+    ) -> Option<Self> {
+        let (id, taken_back) = (id.key(), CancellationToken::new());
+        if !channel.questions.add(id.clone(), taken_back.clone()) {
+            return None;
+        }
         let Some(before) = pulse.hold(OF_A_CALL) else {
-            channel.asked.fetch_sub(1, Ordering::AcqRel);
+            channel.questions.remove(&id);
             return None;
         };
         let turns = waiting.turns.clone();
         if let (0, Some(turns)) = (before, &turns) {
             turns.lend();
         }
-        Some(Self { channel: channel.clone(), pulse, turns })
+        Some(Self { channel: channel.clone(), id, taken_back, pulse, turns })
     }
 }
 
@@ -104,6 +157,6 @@ impl Drop for Open {
         if let (0, Some(turns)) = (self.pulse.release(), &self.turns) {
             turns.reclaim();
         }
-        self.channel.asked.fetch_sub(1, Ordering::AcqRel);
+        self.channel.questions.remove(&self.id);
     }
 }
