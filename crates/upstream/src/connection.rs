@@ -187,7 +187,10 @@ impl Connection {
         };
         let headers = self.headers(name, Some(params));
         let turns = Some(self.turns.clone());
-        let waiting = Waiting { port: caller.port.clone(), token, turns, ..Waiting::default() };
+        let task = (name == method::TASKS_RESULT).then(|| params.subject("taskId")).flatten();
+        let task = task.and_then(Json::string).map(Arc::from);
+        let port = caller.port.clone();
+        let waiting = Waiting { port, token, task, turns, ..Waiting::default() };
         let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
         let outgoing = Outgoing { method: name, params, headers, patience, waiting };
         let result = self.channel.request(outgoing).await;

@@ -234,6 +234,43 @@ fn a_task_of_the_session_era_is_told_of_to_the_session_that_began_it() {
     }
 }
 
+/// What a server asks for a task is for whoever waits for its result, also where no stream says so.
+#[test]
+fn a_question_of_a_task_is_for_whoever_waits_for_its_result() {
+    let scene = scene(|script| script);
+    let able = json!({"elicitation": {"form": {}}});
+    let one = scene.session(0, able.clone());
+    let others = [scene.session(0, able.clone()), scene.session(1, able)];
+    let id = begin(&one, "sp");
+    let ask = |client: &Client, awaited: bool| {
+        let own = id.splitn(3, ':').last().unwrap();
+        let arguments = json!({"task": own, "awaited": awaited, "text": "which?"});
+        client.begin("tools/call", json!({"name": "sp__task_ask", "arguments": arguments}))
+    };
+    let said = |call: &Stream| call.next()["result"]["content"][0]["text"].to_string();
+    // Whose call it is that works on it does not matter, though there be no other.
+    for client in &others {
+        let refused = said(&ask(client, false));
+        assert!(refused.contains("nobody waits for the result of the task"), "{refused}");
+    }
+    let waiting = one.begin("tasks/result", json!({"taskId": id}));
+    for client in &others {
+        let call = ask(client, true);
+        let asked = waiting.next();
+        let related = &asked["params"]["_meta"]["io.modelcontextprotocol/related-task"];
+        assert_eq!(
+            (&asked["params"]["message"], &related["taskId"]),
+            (&json!("which?"), &json!(id))
+        );
+        let result = json!({"action": "accept", "content": {"answer": "this"}});
+        one.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+        let answered = said(&call);
+        assert!(answered.contains("this"), "{answered}");
+    }
+    move_on(&scene, "sp", &id, "completed");
+    assert_eq!(said(&waiting), json!("the task is over").to_string());
+}
+
 /// Whoever listens is promised what the server has agreed to tell, and nothing else.
 #[test]
 fn a_subscription_is_promised_when_the_server_has_agreed() {

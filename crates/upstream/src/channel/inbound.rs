@@ -83,27 +83,30 @@ fn request(channel: &Arc<Channel>, request: &Request<'_>, related: Related) {
     if request.method == method::PING {
         return channel.respond(request.id, Ok(Json::EMPTY));
     }
-    let found = caused(channel, related).and_then(|id| channel.table.find(id));
+    let params = request.params.unwrap_or(Json::EMPTY);
+    let found = caused(channel, params, related).and_then(|id| channel.table.find(id));
     let found = found.and_then(|(pulse, waiting)| {
         let port = waiting.port.clone()?;
         Some((pulse, waiting, port))
     });
     match found {
         Some((pulse, waiting, port)) if question::is_one(&request.method) => {
-            if let Some(params) = request.params {
-                channel.pages.note(params, &port);
-            }
+            channel.pages.note(params, &port);
             question::put(channel, request, (pulse, &waiting, port));
         }
         _ => question::unasked(channel, request),
     }
 }
 
-/// The request that a message has to do with.
-fn caused(channel: &Channel, related: Related) -> Option<u64> {
+/// The request that a message has to do with. What names its task is for whoever waits for that task's
+/// result: nobody else's call has anything to do with it, though it be the only one.
+fn caused(channel: &Channel, params: Json<'_>, related: Related) -> Option<u64> {
     match related {
         Related::To(id) => Some(id),
-        Related::Unknown => channel.table.likely(),
+        Related::Unknown => match peek::related_task(params) {
+            Some(task) => channel.table.awaits(&task),
+            None => channel.table.likely(),
+        },
     }
 }
 
@@ -170,7 +173,7 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
         let text = format!("{}: {data}", message.level.as_str());
         channel.journal.push(LogSource::Message, text.as_bytes());
     }
-    if let Some(id) = caused(channel, related)
+    if let Some(id) = caused(channel, params, related)
         && let Some((_, waiting)) = channel.table.find(id)
         && let Some(port) = waiting.port
     {

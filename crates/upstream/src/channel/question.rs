@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_core::port::{ClientPort, RpcError};
-use switchboard_wire::{Id, IdKey, JsonBuf, Request, code, method};
+use switchboard_wire::{Id, IdKey, JsonBuf, Request, code, method, peek};
 use tokio_util::sync::CancellationToken;
 
 use super::{Channel, Waiting};
@@ -95,8 +95,13 @@ pub(super) fn put(
 /// The answer to what nobody can be asked. Nobody declined or cancelled anything, so it does not
 /// say so: a server would tell that a person did.
 pub(super) fn unasked(channel: &Arc<Channel>, request: &Request<'_>) {
+    let task = request.params.and_then(peek::related_task);
     let error = match (&*request.method, channel.table.has_clients()) {
         (name, _) if !is_one(name) => RpcError::new(code::METHOD_NOT_FOUND, "Method not found"),
+        _ if task.is_some() => RpcError::new(
+            code::INTERNAL_ERROR,
+            "nobody waits for the result of the task that this is asked for; ask when somebody does",
+        ),
         (_, true) => RpcError::new(
             code::INTERNAL_ERROR,
             "the client cannot be asked now: calls of several clients are under way, and the \
