@@ -23,7 +23,9 @@ impl Inner {
         let task = JsonBuf::parse(bytes, &self.limits.message).ok()?;
         let id = Task::read(task.as_json()).ok()?.id;
         let (who, sealed) = self.router.began(server, &id)?;
-        let session = self.sessions.all().into_iter().find(|session| *session.who == who)?;
+        // One whose stream is lost for a while is held all the same, and what it is told is kept for it.
+        let held = || self.sessions.all().into_iter().find(|session| *session.who == who);
+        let session = self.listeners.session(&who).or_else(held)?;
         method::lookup(method::TASK_STATUS)?.sender(session.revision())?;
         let now = self.registry.load();
         let view = session.door.view(&now, &session.principal, &self.surface)?;
