@@ -2,6 +2,7 @@
 //! waits while holding it. Knows no method's meaning but those that concern the table itself.
 
 mod inbound;
+mod lasting;
 mod pages;
 mod pending;
 mod question;
@@ -22,6 +23,7 @@ use crate::agreement::Agreement;
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, Tell};
 use crate::transport::{Headers, Link, Sent};
+use lasting::Lasting;
 use pages::Pages;
 use pending::{Pending, Table};
 use question::Questions;
@@ -37,6 +39,7 @@ pub(crate) struct Channel {
     link: Link,
     table: Table,
     pages: Pages,
+    lasting: Lasting,
     questions: Questions,
     /// The era that both speak, once they have agreed on it.
     era: OnceLock<Era>,
@@ -74,6 +77,7 @@ impl Channel {
             link,
             table: Table::default(),
             pages: Pages::default(),
+            lasting: Lasting::default(),
             questions: Questions::default(),
             era: OnceLock::new(),
             next_id: AtomicU64::new(1),

@@ -188,5 +188,12 @@ async fn a_task_is_told_of_on_the_pipe_that_began_it() {
     let told = pipe.next().await.unwrap();
     assert_eq!(told["method"], "notifications/tasks/status", "{told}");
     assert_eq!(told["params"], json!({"taskId": id, "status": "completed", "x": 1.0}));
+    let related = |id: &str| json!({"io.modelcontextprotocol/related-task": {"taskId": id}});
+    let progress =
+        |id: &str| json!({"progressToken": "mine", "progress": 0.5, "_meta": related(id)});
+    hub.endpoint.task_progressed(&key("alpha"), "t", &progress("t").to_string());
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/progress", "{told}");
+    assert_eq!(told["params"], progress(id.as_str().unwrap()));
     assert_eq!(other.ask(&request(2, "ping", json!({}))).await["id"], 2, "nobody else is told");
 }

@@ -49,7 +49,8 @@ impl Keeper for Notes {
             | EventKind::ToolStarted { .. }
             | EventKind::ToolCompleted { .. }
             | EventKind::ResourceUpdated { .. }
-            | EventKind::TaskChanged { .. } => Ok(()),
+            | EventKind::TaskChanged { .. }
+            | EventKind::TaskProgressed { .. } => Ok(()),
         }
     }
 

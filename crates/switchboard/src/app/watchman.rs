@@ -42,7 +42,8 @@ pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
                 EventKind::ToolStarted { .. }
                 | EventKind::ToolCompleted { .. }
                 | EventKind::ResourceUpdated { .. }
-                | EventKind::TaskChanged { .. } => {}
+                | EventKind::TaskChanged { .. }
+                | EventKind::TaskProgressed { .. } => {}
             },
             Err(RecvError::Lagged(missed)) => tracing::debug!("{missed} events were not told"),
             Err(RecvError::Closed) => return,

@@ -234,6 +234,40 @@ fn a_task_of_the_session_era_is_told_of_to_the_session_that_began_it() {
     }
 }
 
+/// The token of a call is good for as long as the task that it began.
+#[test]
+fn how_far_a_task_is_is_told_to_the_session_that_began_it() {
+    let scene = scene(|script| script);
+    let one = scene.session(0, json!({}));
+    let others = [scene.session(0, json!({})), scene.session(1, json!({}))];
+    let (own, heard) = (one.hear(), others.each_ref().map(Client::hear));
+    for server in ["sp", "sh"] {
+        let task = |token: Value| {
+            let tool = format!("{server}__task_begin");
+            let wanted = json!({"name": tool, "task": {}, "_meta": {"progressToken": token}});
+            let begun = one.ask("tools/call", wanted);
+            begun["result"]["task"]["taskId"].as_str().expect("a task").to_owned()
+        };
+        let progress = |id: &str, far: f64| {
+            let arguments = json!({"id": id.splitn(3, ':').last(), "progress": far});
+            others[1].call(&format!("{server}__task_progress"), arguments);
+        };
+        let (mine, unheard) = (task(json!("mine")), task(Value::Null));
+        progress(&unheard, 0.1);
+        progress(&mine, 0.5);
+        let told = own.until("notifications/progress");
+        let related = json!({"io.modelcontextprotocol/related-task": {"taskId": mine}});
+        let wanted = json!({"progressToken": "mine", "progress": 0.5, "_meta": related});
+        assert_eq!(told["params"], wanted, "{server}");
+        move_on(&scene, server, &mine, "completed");
+        progress(&mine, 1.0);
+        assert_eq!(own.soon("notifications/progress"), None, "{server}: it is over");
+    }
+    for stream in heard {
+        assert_eq!(stream.soon("notifications/progress"), None);
+    }
+}
+
 /// What a server asks for a task is for whoever waits for its result, also where no stream says so.
 #[test]
 fn a_question_of_a_task_is_for_whoever_waits_for_its_result() {

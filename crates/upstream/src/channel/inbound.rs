@@ -66,6 +66,13 @@ fn take(channel: &Arc<Channel>, bytes: &Bytes, message: Message<'_>, related: Re
             if let Err(CallError::Rpc(error)) = &answer {
                 channel.pages.note_refusal(error, pending.waiting.port.as_ref());
             }
+            if let (Some(call), true, Ok(result)) = (row, pending.waiting.begins, &answer) {
+                let token = pending.waiting.token.clone();
+                channel.lasting.note(call, token, result.as_json());
+            }
+            if let (Some(task), Ok(_)) = (&pending.waiting.task, &answer) {
+                channel.lasting.forget(task);
+            }
             // On its own stream it is read by whoever waits for it.
             let own = row.is_some_and(|id| related == Related::To(id));
             pending.answer(answer, if own { Tell::Nobody } else { Tell::Wake });
@@ -122,6 +129,7 @@ fn notification(channel: &Arc<Channel>, message: &Notification<'_>, related: Rel
         method::ACKNOWLEDGED => heard(channel, method::ACKNOWLEDGED, params, related),
         method::TASK_CHANGED => heard(channel, method::TASK_CHANGED, params, related),
         method::TASK_STATUS => {
+            channel.lasting.stands(params);
             channel.journal.tell(EventKind::TaskChanged { task: params.as_str().into() });
         }
         method::RESOURCE_UPDATED => {
@@ -156,13 +164,24 @@ fn heard(channel: &Channel, told: &'static str, params: Json<'_>, related: Relat
 fn progress(channel: &Arc<Channel>, params: Json<'_>) {
     let Ok(progress) = Progress::read(params) else { return };
     let Some(id) = progress.token.number().and_then(|id| u64::try_from(id).ok()) else { return };
-    let Some((pulse, waiting)) = channel.table.find(id) else { return };
-    pulse.beat();
-    if let (Some(port), Some(token)) = (waiting.port, waiting.token) {
-        let theirs = [Edit::set("progressToken", token.as_json())];
-        if let Ok(params) = rewrite::edited(params, &theirs) {
-            port.notify(method::PROGRESS, params);
+    let towards = |token: JsonBuf| {
+        rewrite::edited(params, &[Edit::set("progressToken", token.as_json())]).ok()
+    };
+    let Some((pulse, waiting)) = channel.table.find(id) else {
+        // The token of a call that began a task is good for as long as that lasts.
+        if let Some((task, token)) = channel.lasting.find(id)
+            && let Some(params) = towards(token)
+        {
+            let params = params.as_json().as_str().into();
+            channel.journal.tell(EventKind::TaskProgressed { task, params });
         }
+        return;
+    };
+    pulse.beat();
+    if let (Some(port), Some(token)) = (waiting.port, waiting.token)
+        && let Some(params) = towards(token)
+    {
+        port.notify(method::PROGRESS, params);
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Waiting {
     pub(crate) listener: Option<Arc<dyn ClientPort>>,
     /// The task whose result it waits for, by the server's own id.
     pub(crate) task: Option<Arc<str>>,
+    /// Whether its answer may begin a task that outlasts it.
+    pub(crate) begins: bool,
     /// The turns of the connection, of which the request has one.
     pub(crate) turns: Option<Arc<Turns>>,
 }
