@@ -214,6 +214,11 @@ impl Channel {
         self.post(message);
     }
 
+    /// Whether there is room for what may as well be lost.
+    fn has_room(&self) -> bool {
+        self.posted.load(Ordering::Relaxed) < POSTS / 2
+    }
+
     /// Sends something without waiting for it.
     fn post(self: &Arc<Self>, message: Vec<u8>) {
         let Some(message) = self.link.try_send(message) else { return };

@@ -268,6 +268,32 @@ fn how_far_a_task_is_is_told_to_the_session_that_began_it() {
     }
 }
 
+/// Two servers may choose the same token towards one client.
+#[test]
+fn how_far_an_answer_is_is_told_to_the_server_that_asks() {
+    let scene = scene(|script| script);
+    let one = scene.session(0, json!({"elicitation": {"form": {}}}));
+    let calls = ["sp", "sh"].map(|server| {
+        let tool = format!("{server}__elicit");
+        one.begin("tools/call", json!({"name": tool, "arguments": {"token": "theirs"}}))
+    });
+    let asked = calls.each_ref().map(Stream::next);
+    let tokens = asked.each_ref().map(|asked| &asked["params"]["_meta"]["progressToken"]);
+    assert_ne!(tokens[0], tokens[1]);
+    let told = json!({"progressToken": tokens[0], "progress": 0.5, "message": "half"});
+    one.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}));
+    for asked in &asked {
+        let result = json!({"action": "decline"});
+        one.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+    }
+    let heard = calls.map(|call| {
+        let text = call.next()["result"]["content"][0]["text"].clone();
+        serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap()
+    });
+    let own = json!({"progressToken": "theirs", "progress": 0.5, "message": "half"});
+    assert_eq!(heard, [json!([own]), json!([])]);
+}
+
 /// What a server asks for a task is for whoever waits for its result, also where no stream says so.
 #[test]
 fn a_question_of_a_task_is_for_whoever_waits_for_its_result() {

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use switchboard_core::port::{ClientPort, RpcError};
-use switchboard_wire::{Id, IdKey, JsonBuf, Request, code, method, peek};
+use switchboard_core::port::{ClientPort, Progressed, RpcError};
+use switchboard_wire::{
+    Edit, Id, IdKey, Json, JsonBuf, Request, code, method, peek, rewrite, write,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Channel, Waiting};
@@ -75,9 +77,14 @@ pub(super) fn put(
     };
     let (id, name) = (request.id.to_buf(), request.method.to_string());
     let params = request.params.map(JsonBuf::from);
+    let progressed = request.params.and_then(|params| passed_on(channel, params));
     channel.tasks.spawn(async move {
+        let asking = match progressed {
+            Some(progressed) => port.request_with_progress(&name, params, progressed),
+            None => port.request(&name, params),
+        };
         let answer = tokio::select! {
-            answer = port.request(&name, params) => answer,
+            answer = asking => answer,
             () = open.pulse.over() => {
                 Err(RpcError::new(code::INTERNAL_ERROR, "the call that this was asked for is over"))
             }
@@ -90,6 +97,20 @@ pub(super) fn put(
         drop(open);
         channel.respond(id.as_id(), answer.as_ref().map(JsonBuf::as_json));
     });
+}
+
+/// Where the client's progress goes, if the server wants to hear of it: to the server, under its own token.
+fn passed_on(channel: &Arc<Channel>, params: Json<'_>) -> Option<Progressed> {
+    let token = JsonBuf::from(peek::progress_token(params)?);
+    let channel = Arc::downgrade(channel);
+    Some(Arc::new(move |progress: JsonBuf| {
+        let Some(channel) = channel.upgrade().filter(|channel| channel.has_room()) else { return };
+        let own = [Edit::set("progressToken", token.as_json())];
+        let Ok(params) = rewrite::edited(progress.as_json(), &own) else { return };
+        let mut message = Vec::with_capacity(128);
+        write::notification(&mut message, method::PROGRESS, Some(params.as_json()));
+        channel.post(message);
+    }))
 }
 
 /// The answer to what nobody can be asked. Nobody declined or cancelled anything, so it does not

@@ -95,7 +95,10 @@ fn by_request(call: &Call, question: &Question) -> Value {
             Ok(answer) if answer.get("error").is_some() => {
                 return failed(&format!("the client refused: {}", answer["error"]));
             }
-            Ok(answer) => return said(&answer["result"].to_string()),
+            Ok(answer) if arguments["token"].is_null() => {
+                return said(&answer["result"].to_string());
+            }
+            Ok(_) => return said(&Value::from(held(&call.session.heard).clone()).to_string()),
             Err(RecvTimeoutError::Timeout) if end.is_some_and(|end| now() >= end) => {
                 let params = json!({"requestId": id, "reason": "it takes too long"});
                 call.notify(method::CANCELLED, &params);
