@@ -11,7 +11,7 @@ mod servers;
 mod trace;
 
 pub use call::{Behind, Call, Who};
-pub use caller::{BoxFuture, Caller, ClientPort, Inputs, Wish};
+pub use caller::{BoxFuture, Caller, ClientPort, Inputs, Progressed, Wish};
 pub use decide::{AllowAll, Answer, Decide, Undecided, Verdict};
 pub use error::{CallError, Delivery, RpcError, Thing};
 pub use guard::{Blocked, Checked, Guard, PassAll};

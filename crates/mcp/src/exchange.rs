@@ -9,7 +9,7 @@ use switchboard_core::port::RpcError;
 use switchboard_wire::header::{self, Mirror, Mismatch};
 use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams};
+use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams, Progress};
 use switchboard_wire::{
     Era, Fault, IdBuf, Incoming, Json, JsonBuf, Message, Notification, Params, Request, Revision,
     code, method, write,
@@ -239,13 +239,22 @@ pub(crate) fn take(session: &Session, body: &Bytes, message: Message<'_>) {
     }
 }
 
-/// A notification of a session's client. Only a cancellation changes anything: roots are asked for
-/// whenever a server wants them, so that they changed is no news to anybody.
+/// A notification of a session's client: it gives up a call, or is so far with an answer. Roots are asked
+/// for whenever a server wants them, so that they changed is no news to anybody.
 pub(crate) fn note(session: &Session, notification: &Notification<'_>) {
-    if notification.method == method::CANCELLED
-        && let Ok(cancelled) = Cancelled::read(notification.params.unwrap_or(Json::EMPTY))
-    {
-        session.cancel(&cancelled.request_id.key());
+    let params = notification.params.unwrap_or(Json::EMPTY);
+    match &*notification.method {
+        method::CANCELLED => {
+            if let Ok(cancelled) = Cancelled::read(params) {
+                session.cancel(&cancelled.request_id.key());
+            }
+        }
+        method::PROGRESS => {
+            if let Ok(progress) = Progress::read(params) {
+                session.progressed(progress.token, params);
+            }
+        }
+        _ => {}
     }
 }
 

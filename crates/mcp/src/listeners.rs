@@ -101,6 +101,16 @@ impl Listeners {
         theirs.filter(|row| matches!(row.ear, Ear::Listen { .. })).count()
     }
 
+    /// The session that somebody calls in, if it hears of changes: also one that lives on a single connection,
+    /// and is in no table.
+    pub(crate) fn session(&self, who: &Who) -> Option<Arc<Session>> {
+        let rows = self.lock();
+        rows.rows.values().find_map(|row| match &row.ear {
+            Ear::Session(session) if *session.who == *who => Some(session.clone()),
+            Ear::Session(_) | Ear::Listen { .. } => None,
+        })
+    }
+
     /// These will not hear anything any more.
     pub(crate) fn end_where(&self, ends: impl Fn(&Who) -> bool) {
         for listener in self.all() {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use switchboard_core::port::{BoxFuture, ClientPort, RpcError, Who, Wish};
+use switchboard_core::port::{BoxFuture, ClientPort, Progressed, RpcError, Who, Wish};
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::types::{Capabilities, LogMessage};
 use switchboard_wire::{Edit, Era, Json, JsonBuf, Revision, code, method, rewrite, write};
@@ -315,31 +315,16 @@ impl ClientPort for Port {
         asked: &'a str,
         params: Option<JsonBuf>,
     ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
-        Box::pin(async move {
-            let known = [method::ELICIT, method::CREATE_MESSAGE, method::ROOTS_LIST];
-            let asked = known.into_iter().find(|known| *known == asked);
-            let Some(asked) = asked.filter(|_| self.asking == Asking::Allowed) else {
-                return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found"));
-            };
-            if let Some(needed) = self.lacks(asked, params.as_ref()) {
-                self.lock().missing = Some(needed);
-                if self.speech.era() == Era::Stateless {
-                    self.hold_back().await;
-                }
-                let text = format!("the client behind this call does not support `{asked}`");
-                return Err(RpcError::new(code::METHOD_NOT_FOUND, &text));
-            }
-            let params = match asked {
-                method::CREATE_MESSAGE => {
-                    sampling::fitting(params, self.abilities(), self.revision())
-                }
-                _ => params,
-            };
-            match &self.speech {
-                Speech::Session(session) => self.ask_session(session, asked, params.as_ref()).await,
-                Speech::Stateless { .. } => self.ask_back(asked, params).await,
-            }
-        })
+        Box::pin(self.ask(asked, params, None))
+    }
+
+    fn request_with_progress<'a>(
+        &'a self,
+        asked: &'a str,
+        params: Option<JsonBuf>,
+        progressed: Progressed,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(self.ask(asked, params, Some(progressed)))
     }
 
     fn notify(&self, told: &str, params: JsonBuf) {

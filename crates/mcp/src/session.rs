@@ -9,11 +9,11 @@ mod token;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use switchboard_core::port::{RpcError, Who, Wish};
+use switchboard_core::port::{Progressed, RpcError, Who, Wish};
 use switchboard_core::{Kind, View};
 use switchboard_wire::types::Capabilities;
 use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::{Id, IdKey, JsonBuf, Revision};
+use switchboard_wire::{Id, IdKey, Json, JsonBuf, Revision};
 use tokio::sync::oneshot;
 
 pub use self::ended::Remember;
@@ -55,9 +55,17 @@ pub(crate) struct Hello {
 #[derive(Default)]
 struct State {
     calls: Vec<(IdKey, Arc<Port>)>,
-    asked: Vec<(u64, oneshot::Sender<Input>)>,
+    asked: Vec<Asked>,
     last_asked: u64,
     streams: Streams,
+}
+
+/// Something that the client is asked.
+struct Asked {
+    number: u64,
+    answer: oneshot::Sender<Input>,
+    /// Where what it tells of how far it is goes.
+    progressed: Option<Progressed>,
 }
 
 /// No level was chosen.
@@ -141,13 +149,26 @@ impl Session {
     }
 
     /// Takes note of a question to the client; under which number, and where its answer comes.
-    pub(crate) fn ask(&self) -> (u64, oneshot::Receiver<Input>) {
-        let (sender, receiver) = oneshot::channel();
+    pub(crate) fn ask(&self, progressed: Option<Progressed>) -> (u64, oneshot::Receiver<Input>) {
+        let (answer, receiver) = oneshot::channel();
         let mut state = self.lock();
         state.last_asked += 1;
         let number = state.last_asked;
-        state.asked.push((number, sender));
+        state.asked.push(Asked { number, answer, progressed });
         (number, receiver)
+    }
+
+    /// The client tells how far it is with an answer, under the number of the question.
+    pub(crate) fn progressed(&self, token: Id<'_>, params: Json<'_>) {
+        let number = token.number().and_then(|number| u64::try_from(number).ok());
+        let found = {
+            let state = self.lock();
+            let asked = state.asked.iter().find(|asked| Some(asked.number) == number);
+            asked.and_then(|asked| asked.progressed.clone())
+        };
+        if let Some(progressed) = found {
+            progressed(params.into());
+        }
     }
 
     /// Whoever asked gets the answer; one that nobody waits for is passed over.
@@ -161,8 +182,8 @@ impl Session {
     /// Nobody waits for that answer any more; what it would have been sent to, if nobody has.
     pub(crate) fn forget(&self, number: u64) -> Option<oneshot::Sender<Input>> {
         let mut state = self.lock();
-        let at = state.asked.iter().position(|(asked, _)| *asked == number)?;
-        Some(state.asked.swap_remove(at).1)
+        let at = state.asked.iter().position(|asked| asked.number == number)?;
+        Some(state.asked.swap_remove(at).answer)
     }
 
     /// Does something with its streams.

@@ -49,6 +49,13 @@ pub enum EventKind {
         /// How it stands, as the server tells it: JSON.
         task: Arc<str>,
     },
+    /// A task of a server of the session era has come further, after the call that began it was answered.
+    TaskProgressed {
+        /// The server's own id of the task.
+        task: Arc<str>,
+        /// How far it is, as the server tells it, under the token of whoever began it: JSON.
+        params: Arc<str>,
+    },
     /// It said something.
     ServerLog(LogLine),
     /// A tool was called.

@@ -2,6 +2,7 @@
 //! waits while holding it. Knows no method's meaning but those that concern the table itself.
 
 mod inbound;
+mod lasting;
 mod pages;
 mod pending;
 mod question;
@@ -11,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use switchboard_core::port::{CallError, Delivery, RpcError};
-use switchboard_wire::{Id, Json, JsonBuf, Limits, method, stdio, write};
+use switchboard_wire::{Era, Id, Json, JsonBuf, Limits, Revision, method, stdio, write};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,8 +23,10 @@ use crate::agreement::Agreement;
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, Tell};
 use crate::transport::{Headers, Link, Sent};
+use lasting::Lasting;
 use pages::Pages;
 use pending::{Pending, Table};
+use question::Questions;
 
 /// What one message may be.
 pub(crate) const LIMITS: Limits = Limits::DEFAULT;
@@ -36,6 +39,10 @@ pub(crate) struct Channel {
     link: Link,
     table: Table,
     pages: Pages,
+    lasting: Lasting,
+    questions: Questions,
+    /// The era that both speak, once they have agreed on it.
+    era: OnceLock<Era>,
     next_id: AtomicU64,
     end: CancellationToken,
     reason: OnceLock<String>,
@@ -47,8 +54,6 @@ pub(crate) struct Channel {
     stray: AtomicU64,
     /// Messages on their way that nobody waits for.
     posted: AtomicUsize,
-    /// Questions of the server's that are open.
-    asked: AtomicUsize,
 }
 
 /// A request to be made.
@@ -72,6 +77,9 @@ impl Channel {
             link,
             table: Table::default(),
             pages: Pages::default(),
+            lasting: Lasting::default(),
+            questions: Questions::default(),
+            era: OnceLock::new(),
             next_id: AtomicU64::new(1),
             end,
             reason: OnceLock::new(),
@@ -81,7 +89,6 @@ impl Channel {
             agreement: Arc::default(),
             stray: AtomicU64::new(0),
             posted: AtomicUsize::new(0),
-            asked: AtomicUsize::new(0),
         })
     }
 
@@ -177,6 +184,12 @@ impl Channel {
         &self.link
     }
 
+    /// Both have agreed on a revision.
+    pub(crate) fn settle(&self, revision: Revision) {
+        let _ = self.era.set(revision.era());
+        self.link.settle(revision);
+    }
+
     /// Answers that nobody waited for.
     pub(crate) fn stray(&self) -> u64 {
         self.stray.load(Ordering::Relaxed)
@@ -199,6 +212,11 @@ impl Channel {
             Err(error) => write::error_raw(&mut message, Some(id), error.raw.as_json()),
         }
         self.post(message);
+    }
+
+    /// Whether there is room for what may as well be lost.
+    fn has_room(&self) -> bool {
+        self.posted.load(Ordering::Relaxed) < POSTS / 2
     }
 
     /// Sends something without waiting for it.

@@ -40,6 +40,8 @@ pub struct Connection {
     in_flight: AtomicU32,
     /// How many listen to it.
     heard: AtomicU32,
+    /// Whether it is of a revision whose calls may begin tasks, and declares to have some.
+    begins_tasks: bool,
     served: AtomicU64,
     start: Instant,
     last_used: AtomicU64,
@@ -61,6 +63,7 @@ impl Connection {
         settings: Settings,
     ) -> Self {
         let turns = Turns::new(settings.limits.max_in_flight);
+        let begins_tasks = peer.era() == Era::Session && peer.capabilities.has(&["tasks"]);
         Self {
             key,
             peer,
@@ -71,6 +74,7 @@ impl Connection {
             level: Arc::default(),
             in_flight: AtomicU32::new(0),
             heard: AtomicU32::new(0),
+            begins_tasks,
             served: AtomicU64::new(0),
             start: Instant::now(),
             last_used: AtomicU64::new(0),
@@ -187,7 +191,11 @@ impl Connection {
         };
         let headers = self.headers(name, Some(params));
         let turns = Some(self.turns.clone());
-        let waiting = Waiting { port: caller.port.clone(), token, turns, ..Waiting::default() };
+        let task = (name == method::TASKS_RESULT).then(|| params.subject("taskId")).flatten();
+        let task = task.and_then(Json::string).map(Arc::from);
+        let port = caller.port.clone();
+        let begins = self.begins_tasks && token.is_some();
+        let waiting = Waiting { port, token, task, begins, turns, ..Waiting::default() };
         let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
         let outgoing = Outgoing { method: name, params, headers, patience, waiting };
         let result = self.channel.request(outgoing).await;

@@ -35,7 +35,7 @@ pub(crate) async fn initialize(
     let Some(revision) = spoken.filter(|revision| revision.era() == Era::Session) else {
         return Err(ConnectError::Revision(result.protocol_version));
     };
-    channel.link().settle(revision);
+    channel.settle(revision);
     channel
         .notify(method::INITIALIZED, None, &Headers::default())
         .await
@@ -100,7 +100,7 @@ pub(crate) async fn discover(
             let names = result.supported_versions.iter().map(String::as_str);
             let newest = Revision::choose(names).filter(|it| it.era() == Era::Stateless);
             let Some(revision) = newest else { return Ok(Found::Session) };
-            channel.link().settle(revision);
+            channel.settle(revision);
             Ok(Found::Stateless(Box::new(Peer::from_discover(result, revision, identity))))
         }
         Err(CallError::Rpc(error)) if code::is_stateless_era(error.code) => {

@@ -48,6 +48,6 @@ pub use peer::Peer;
 pub use reap::reap;
 pub use server::{Health, Status};
 pub use switchboard_core::port::{
-    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, RpcError, Wish,
+    BoxFuture, CallError, Caller, ClientPort, Delivery, Inputs, Progressed, RpcError, Wish,
 };
 pub use upstreams::{Applied, Upstreams};

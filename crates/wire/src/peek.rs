@@ -47,6 +47,11 @@ pub fn subscription_id(params: Json<'_>) -> Option<Json<'_>> {
     meta(params)?.get(meta::SUBSCRIPTION_ID)
 }
 
+/// The server's own id of the task that a message belongs to (revision 2025-11-25).
+pub fn related_task(params: Json<'_>) -> Option<Cow<'_, str>> {
+    meta(params)?.get(meta::RELATED_TASK)?.get("taskId")?.string()
+}
+
 /// What a result is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultType<'a> {

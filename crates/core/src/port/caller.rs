@@ -14,6 +14,10 @@ use super::error::RpcError;
 /// A future that can be kept in a table.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Takes what a client tells of how far it is with an answer: the params of `notifications/progress`, under
+/// whatever token. Must not wait.
+pub type Progressed = Arc<dyn Fn(JsonBuf) + Send + Sync>;
+
 /// The client behind a call: what a server asks back goes here, and what it tells about the call.
 pub trait ClientPort: Send + Sync {
     /// What the client can do, as it declared it; servers are told.
@@ -44,6 +48,17 @@ pub trait ClientPort: Send + Sync {
         method: &'a str,
         params: Option<JsonBuf>,
     ) -> BoxFuture<'a, Result<JsonBuf, RpcError>>;
+
+    /// The same for a server that wants to hear how far the answer is.
+    fn request_with_progress<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<JsonBuf>,
+        progressed: Progressed,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        let _ = progressed;
+        self.request(method, params)
+    }
 
     /// Takes note of something about the call: `notifications/progress` under the caller's own
     /// token, or `notifications/message`. Must not wait.

@@ -8,15 +8,15 @@ use switchboard_wire::output::{self, Hit, Place};
 use switchboard_wire::types::notice::LogLevel;
 use switchboard_wire::{Json, JsonBuf};
 
-use crate::port::{BoxFuture, Call, Caller, ClientPort, RpcError, Who, Wish};
+use crate::port::{BoxFuture, Call, Caller, ClientPort, Progressed, RpcError, Who, Wish};
 
 /// A client, and the task whose result it waits for.
 struct Related {
     port: Arc<dyn ClientPort>,
     /// The server's own id of the task.
-    own: Box<str>,
+    own: Arc<str>,
     /// The id that the client was given.
-    known: Box<str>,
+    known: Arc<str>,
 }
 
 /// Who makes this call, if it is one for a task's result.
@@ -60,6 +60,22 @@ impl ClientPort for Related {
         let params = params.map(|params| renamed(params, &self.own, &self.known));
         Box::pin(async move {
             let answer = self.port.request(method, params).await?;
+            Ok(renamed(answer, &self.known, &self.own))
+        })
+    }
+
+    fn request_with_progress<'a>(
+        &'a self,
+        method: &'a str,
+        params: Option<JsonBuf>,
+        progressed: Progressed,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        let params = params.map(|params| renamed(params, &self.own, &self.known));
+        let (own, known) = (self.own.clone(), self.known.clone());
+        let progressed: Progressed =
+            Arc::new(move |progress| progressed(renamed(progress, &known, &own)));
+        Box::pin(async move {
+            let answer = self.port.request_with_progress(method, params, progressed).await?;
             Ok(renamed(answer, &self.known, &self.own))
         })
     }

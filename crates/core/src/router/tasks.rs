@@ -53,11 +53,21 @@ impl Router {
 
     /// What a server tells of a task, as a caller who was given the id `sealed` may read it.
     pub fn heard(&self, view: &View, who: &Who, sealed: &str, params: &JsonBuf) -> Option<JsonBuf> {
+        let own = self.0.seal.open(view, who, sealed)?.id;
+        let is_it = Task::read(params.as_json()).ok()?.id == own;
+        if is_it { self.heard_beside(view, who, sealed, params) } else { None }
+    }
+
+    /// The same for what does not say in itself of which task it is, such as how far that is.
+    pub fn heard_beside(
+        &self,
+        view: &View,
+        who: &Who,
+        sealed: &str,
+        params: &JsonBuf,
+    ) -> Option<JsonBuf> {
         let opened = self.0.seal.open(view, who, sealed)?;
         let (part, own) = (opened.part, opened.id);
-        if Task::read(params.as_json()).ok()?.id != own {
-            return None;
-        }
         let params = self.looks(who, part, own, sealed, |call| {
             let params = match self.0.ports.guard.result(call, params).ok()? {
                 Checked::Pass => params.clone(),

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use switchboard_core::port::RpcError;
-use switchboard_wire::{JsonBuf, code, method, write};
+use switchboard_core::port::{Progressed, RpcError};
+use switchboard_wire::{Edit, Era, JsonBuf, code, meta, method, peek, rewrite, write};
 use tokio::time::timeout;
 
-use super::{Hearing, Port, Speech, beyond, silence};
+use super::{Asking, Hearing, Port, Speech, beyond, sampling, silence};
 use crate::outbox::{Outbox, Weight};
 use crate::session::{Input, Session};
 
@@ -34,16 +34,51 @@ impl Port {
         }
     }
 
-    pub(super) async fn ask_session(
+    /// Asks whatever the client can be asked; how far it is with that goes to `progressed`.
+    pub(super) async fn ask(
+        &self,
+        asked: &str,
+        params: Option<JsonBuf>,
+        progressed: Option<Progressed>,
+    ) -> Input {
+        let known = [method::ELICIT, method::CREATE_MESSAGE, method::ROOTS_LIST];
+        let asked = known.into_iter().find(|known| *known == asked);
+        let Some(asked) = asked.filter(|_| self.asking == Asking::Allowed) else {
+            return Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found"));
+        };
+        if let Some(needed) = self.lacks(asked, params.as_ref()) {
+            self.lock().missing = Some(needed);
+            if self.speech.era() == Era::Stateless {
+                self.hold_back().await;
+            }
+            let text = format!("the client behind this call does not support `{asked}`");
+            return Err(RpcError::new(code::METHOD_NOT_FOUND, &text));
+        }
+        let params = match asked {
+            method::CREATE_MESSAGE => sampling::fitting(params, self.abilities(), self.revision()),
+            _ => params,
+        };
+        match &self.speech {
+            Speech::Session(session) => {
+                self.ask_session(session, asked, params.as_ref(), progressed).await
+            }
+            Speech::Stateless { .. } => self.ask_back(asked, params).await,
+        }
+    }
+
+    async fn ask_session(
         &self,
         session: &Arc<Session>,
         asked: &str,
         params: Option<&JsonBuf>,
+        progressed: Option<Progressed>,
     ) -> Input {
-        let (number, answer) = session.ask();
+        let (number, answer) = session.ask(progressed);
         let mut message = Vec::new();
         let named = beyond::named(asked, params);
         let params = named.as_ref().or(params);
+        let numbered = params.and_then(|params| numbered(params, number));
+        let params = numbered.as_ref().or(params);
         write::request(&mut message, number.into(), asked, params.map(JsonBuf::as_json));
         let Some(out) = self.say(session, number, message) else {
             session.forget(number);
@@ -97,6 +132,14 @@ impl Drop for Waiting<'_> {
         write::notification(&mut message, method::CANCELLED, Some(params.as_json()));
         self.out.push(message.into(), Weight::Notice);
     }
+}
+
+/// With the question's own number as the token for progress, where the server wants to hear of it: that
+/// of another server may be the same. `None` if they can stay as they are.
+fn numbered(params: &JsonBuf, number: u64) -> Option<JsonBuf> {
+    peek::progress_token(params.as_json())?;
+    let inside = [Edit::number(meta::PROGRESS_TOKEN, number)];
+    rewrite::edited(params.as_json(), &[Edit::inside(meta::META, &inside)]).ok()
 }
 
 fn nobody() -> RpcError {

@@ -7,7 +7,7 @@ use switchboard_mcp::stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
 use tokio::time::timeout;
 
-use crate::kit::{Hub, LIMIT, call, principal, request, stateless, until};
+use crate::kit::{Hub, LIMIT, call, key, principal, request, stateless, until};
 
 struct Pipe {
     lines: Lines<BufReader<DuplexStream>>,
@@ -170,4 +170,30 @@ async fn the_stateless_era_on_pipes() {
     assert_eq!(pipe.next().await.unwrap()["id"], 3, "listening ends with its result");
     assert_eq!(pipe.next().await, None);
     pipe.served.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_task_is_told_of_on_the_pipe_that_began_it() {
+    let hub = Hub::start().await;
+    let (mut pipe, mut other) = (Pipe::open(&hub), Pipe::open(&hub));
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}});
+    for pipe in [&mut pipe, &mut other] {
+        pipe.ask(&request(0, "initialize", params.clone())).await;
+    }
+    let task = json!({"task": {"taskId": "t", "status": "working"}});
+    let begun = pipe.ask(&call(1, "alpha__raw", task)).await;
+    let id = begun["result"]["task"]["taskId"].clone();
+    assert_ne!(id, "t", "{begun}");
+    hub.endpoint.task_changed(&key("alpha"), r#"{"taskId":"t","status":"completed","x":1.0}"#);
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/tasks/status", "{told}");
+    assert_eq!(told["params"], json!({"taskId": id, "status": "completed", "x": 1.0}));
+    let related = |id: &str| json!({"io.modelcontextprotocol/related-task": {"taskId": id}});
+    let progress =
+        |id: &str| json!({"progressToken": "mine", "progress": 0.5, "_meta": related(id)});
+    hub.endpoint.task_progressed(&key("alpha"), "t", &progress("t").to_string());
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/progress", "{told}");
+    assert_eq!(told["params"], progress(id.as_str().unwrap()));
+    assert_eq!(other.ask(&request(2, "ping", json!({}))).await["id"], 2, "nobody else is told");
 }

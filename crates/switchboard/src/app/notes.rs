@@ -50,7 +50,8 @@ impl Keeper for Notes {
             | EventKind::ToolCompleted { .. }
             | EventKind::ResourceUpdated { .. }
             | EventKind::ResourceUntold { .. }
-            | EventKind::TaskChanged { .. } => Ok(()),
+            | EventKind::TaskChanged { .. }
+            | EventKind::TaskProgressed { .. } => Ok(()),
         }
     }
 

@@ -43,7 +43,8 @@ pub(super) async fn tell(upstreams: Upstreams, shutdown: CancellationToken) {
                 | EventKind::ToolCompleted { .. }
                 | EventKind::ResourceUpdated { .. }
                 | EventKind::ResourceUntold { .. }
-                | EventKind::TaskChanged { .. } => {}
+                | EventKind::TaskChanged { .. }
+                | EventKind::TaskProgressed { .. } => {}
             },
             Err(RecvError::Lagged(missed)) => tracing::debug!("{missed} events were not told"),
             Err(RecvError::Closed) => return,

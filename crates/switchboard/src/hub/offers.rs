@@ -49,6 +49,9 @@ pub(super) async fn follow(
                 EventKind::TaskChanged { task } => {
                     endpoint.task_changed(&event.server, task);
                 }
+                EventKind::TaskProgressed { task, params } => {
+                    endpoint.task_progressed(&event.server, task, params);
+                }
                 EventKind::ServerLog(_)
                 | EventKind::ToolStarted { .. }
                 | EventKind::ToolCompleted { .. } => {}

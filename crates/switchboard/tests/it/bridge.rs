@@ -234,6 +234,103 @@ fn a_task_of_the_session_era_is_told_of_to_the_session_that_began_it() {
     }
 }
 
+/// The token of a call is good for as long as the task that it began.
+#[test]
+fn how_far_a_task_is_is_told_to_the_session_that_began_it() {
+    let scene = scene(|script| script);
+    let one = scene.session(0, json!({}));
+    let others = [scene.session(0, json!({})), scene.session(1, json!({}))];
+    let (own, heard) = (one.hear(), others.each_ref().map(Client::hear));
+    for server in ["sp", "sh"] {
+        let task = |token: Value| {
+            let tool = format!("{server}__task_begin");
+            let wanted = json!({"name": tool, "task": {}, "_meta": {"progressToken": token}});
+            let begun = one.ask("tools/call", wanted);
+            begun["result"]["task"]["taskId"].as_str().expect("a task").to_owned()
+        };
+        let progress = |id: &str, far: f64| {
+            let arguments = json!({"id": id.splitn(3, ':').last(), "progress": far});
+            others[1].call(&format!("{server}__task_progress"), arguments);
+        };
+        let (mine, unheard) = (task(json!("mine")), task(Value::Null));
+        progress(&unheard, 0.1);
+        progress(&mine, 0.5);
+        let told = own.until("notifications/progress");
+        let related = json!({"io.modelcontextprotocol/related-task": {"taskId": mine}});
+        let wanted = json!({"progressToken": "mine", "progress": 0.5, "_meta": related});
+        assert_eq!(told["params"], wanted, "{server}");
+        move_on(&scene, server, &mine, "completed");
+        progress(&mine, 1.0);
+        assert_eq!(own.soon("notifications/progress"), None, "{server}: it is over");
+    }
+    for stream in heard {
+        assert_eq!(stream.soon("notifications/progress"), None);
+    }
+}
+
+/// Two servers may choose the same token towards one client.
+#[test]
+fn how_far_an_answer_is_is_told_to_the_server_that_asks() {
+    let scene = scene(|script| script);
+    let one = scene.session(0, json!({"elicitation": {"form": {}}}));
+    let calls = ["sp", "sh"].map(|server| {
+        let tool = format!("{server}__elicit");
+        one.begin("tools/call", json!({"name": tool, "arguments": {"token": "theirs"}}))
+    });
+    let asked = calls.each_ref().map(Stream::next);
+    let tokens = asked.each_ref().map(|asked| &asked["params"]["_meta"]["progressToken"]);
+    assert_ne!(tokens[0], tokens[1]);
+    let told = json!({"progressToken": tokens[0], "progress": 0.5, "message": "half"});
+    one.tell(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}));
+    for asked in &asked {
+        let result = json!({"action": "decline"});
+        one.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+    }
+    let heard = calls.map(|call| {
+        let text = call.next()["result"]["content"][0]["text"].clone();
+        serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap()
+    });
+    let own = json!({"progressToken": "theirs", "progress": 0.5, "message": "half"});
+    assert_eq!(heard, [json!([own]), json!([])]);
+}
+
+/// What a server asks for a task is for whoever waits for its result, also where no stream says so.
+#[test]
+fn a_question_of_a_task_is_for_whoever_waits_for_its_result() {
+    let scene = scene(|script| script);
+    let able = json!({"elicitation": {"form": {}}});
+    let one = scene.session(0, able.clone());
+    let others = [scene.session(0, able.clone()), scene.session(1, able)];
+    let id = begin(&one, "sp");
+    let ask = |client: &Client, awaited: bool| {
+        let own = id.splitn(3, ':').last().unwrap();
+        let arguments = json!({"task": own, "awaited": awaited, "text": "which?"});
+        client.begin("tools/call", json!({"name": "sp__task_ask", "arguments": arguments}))
+    };
+    let said = |call: &Stream| call.next()["result"]["content"][0]["text"].to_string();
+    // Whose call it is that works on it does not matter, though there be no other.
+    for client in &others {
+        let refused = said(&ask(client, false));
+        assert!(refused.contains("nobody waits for the result of the task"), "{refused}");
+    }
+    let waiting = one.begin("tasks/result", json!({"taskId": id}));
+    for client in &others {
+        let call = ask(client, true);
+        let asked = waiting.next();
+        let related = &asked["params"]["_meta"]["io.modelcontextprotocol/related-task"];
+        assert_eq!(
+            (&asked["params"]["message"], &related["taskId"]),
+            (&json!("which?"), &json!(id))
+        );
+        let result = json!({"action": "accept", "content": {"answer": "this"}});
+        one.tell(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+        let answered = said(&call);
+        assert!(answered.contains("this"), "{answered}");
+    }
+    move_on(&scene, "sp", &id, "completed");
+    assert_eq!(said(&waiting), json!("the task is over").to_string());
+}
+
 /// Whoever listens is promised what the server has agreed to tell, and nothing else.
 #[test]
 fn a_subscription_is_promised_when_the_server_has_agreed() {

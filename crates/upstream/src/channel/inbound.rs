@@ -9,7 +9,7 @@ use switchboard_core::port::{CallError, RpcError};
 use switchboard_model::{EventKind, LogSource};
 use switchboard_wire::types::{Cancelled, LogMessage, Progress};
 use switchboard_wire::{
-    Edit, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
+    Edit, Era, Fault, Id, Incoming, Json, JsonBuf, Message, Notification, Refusal, Request, code,
     method, peek, rewrite,
 };
 use tokio::sync::Notify;
@@ -66,6 +66,13 @@ fn take(channel: &Arc<Channel>, bytes: &Bytes, message: Message<'_>, related: Re
             if let Err(CallError::Rpc(error)) = &answer {
                 channel.pages.note_refusal(error, pending.waiting.port.as_ref());
             }
+            if let (Some(call), true, Ok(result)) = (row, pending.waiting.begins, &answer) {
+                let token = pending.waiting.token.clone();
+                channel.lasting.note(call, token, result.as_json());
+            }
+            if let (Some(task), Ok(_)) = (&pending.waiting.task, &answer) {
+                channel.lasting.forget(task);
+            }
             // On its own stream it is read by whoever waits for it.
             let own = row.is_some_and(|id| related == Related::To(id));
             pending.answer(answer, if own { Tell::Nobody } else { Tell::Wake });
@@ -83,27 +90,30 @@ fn request(channel: &Arc<Channel>, request: &Request<'_>, related: Related) {
     if request.method == method::PING {
         return channel.respond(request.id, Ok(Json::EMPTY));
     }
-    let found = caused(channel, related).and_then(|id| channel.table.find(id));
+    let params = request.params.unwrap_or(Json::EMPTY);
+    let found = caused(channel, params, related).and_then(|id| channel.table.find(id));
     let found = found.and_then(|(pulse, waiting)| {
         let port = waiting.port.clone()?;
         Some((pulse, waiting, port))
     });
     match found {
         Some((pulse, waiting, port)) if question::is_one(&request.method) => {
-            if let Some(params) = request.params {
-                channel.pages.note(params, &port);
-            }
+            channel.pages.note(params, &port);
             question::put(channel, request, (pulse, &waiting, port));
         }
         _ => question::unasked(channel, request),
     }
 }
 
-/// The request that a message has to do with.
-fn caused(channel: &Channel, related: Related) -> Option<u64> {
+/// The request that a message has to do with. What names its task is for whoever waits for that task's
+/// result: nobody else's call has anything to do with it, though it be the only one.
+fn caused(channel: &Channel, params: Json<'_>, related: Related) -> Option<u64> {
     match related {
         Related::To(id) => Some(id),
-        Related::Unknown => channel.table.likely(),
+        Related::Unknown => match peek::related_task(params) {
+            Some(task) => channel.table.awaits(&task),
+            None => channel.table.likely(),
+        },
     }
 }
 
@@ -119,6 +129,7 @@ fn notification(channel: &Arc<Channel>, message: &Notification<'_>, related: Rel
         method::ACKNOWLEDGED => heard(channel, method::ACKNOWLEDGED, params, related),
         method::TASK_CHANGED => heard(channel, method::TASK_CHANGED, params, related),
         method::TASK_STATUS => {
+            channel.lasting.stands(params);
             channel.journal.tell(EventKind::TaskChanged { task: params.as_str().into() });
         }
         method::RESOURCE_UPDATED => {
@@ -153,13 +164,24 @@ fn heard(channel: &Channel, told: &'static str, params: Json<'_>, related: Relat
 fn progress(channel: &Arc<Channel>, params: Json<'_>) {
     let Ok(progress) = Progress::read(params) else { return };
     let Some(id) = progress.token.number().and_then(|id| u64::try_from(id).ok()) else { return };
-    let Some((pulse, waiting)) = channel.table.find(id) else { return };
-    pulse.beat();
-    if let (Some(port), Some(token)) = (waiting.port, waiting.token) {
-        let theirs = [Edit::set("progressToken", token.as_json())];
-        if let Ok(params) = rewrite::edited(params, &theirs) {
-            port.notify(method::PROGRESS, params);
+    let towards = |token: JsonBuf| {
+        rewrite::edited(params, &[Edit::set("progressToken", token.as_json())]).ok()
+    };
+    let Some((pulse, waiting)) = channel.table.find(id) else {
+        // The token of a call that began a task is good for as long as that lasts.
+        if let Some((task, token)) = channel.lasting.find(id)
+            && let Some(params) = towards(token)
+        {
+            let params = params.as_json().as_str().into();
+            channel.journal.tell(EventKind::TaskProgressed { task, params });
         }
+        return;
+    };
+    pulse.beat();
+    if let (Some(port), Some(token)) = (waiting.port, waiting.token)
+        && let Some(params) = towards(token)
+    {
+        port.notify(method::PROGRESS, params);
     }
 }
 
@@ -170,7 +192,7 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
         let text = format!("{}: {data}", message.level.as_str());
         channel.journal.push(LogSource::Message, text.as_bytes());
     }
-    if let Some(id) = caused(channel, related)
+    if let Some(id) = caused(channel, params, related)
         && let Some((_, waiting)) = channel.table.find(id)
         && let Some(port) = waiting.port
     {
@@ -178,9 +200,14 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
     }
 }
 
-/// A server gives up a request of ours: a subscription that ends, for one.
+/// A server gives something up. In the session era that is a question of its own, and so is the number: it
+/// may be that of a request of ours all the same. In the stateless era, in which it asks nothing, it is a
+/// request of ours: a subscription that ends, for one.
 fn cancelled(channel: &Arc<Channel>, params: Json<'_>) {
     let Ok(cancelled) = Cancelled::read(params) else { return };
+    if channel.era.get() == Some(&Era::Session) {
+        return channel.questions.take_back(&cancelled.request_id.key());
+    }
     let id = cancelled.request_id.number().and_then(|id| u64::try_from(id).ok());
     if let Some(pending) = id.and_then(|id| channel.table.remove(id)) {
         let reason = cancelled.reason.as_deref().unwrap_or("it gave no reason");

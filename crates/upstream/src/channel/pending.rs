@@ -28,6 +28,10 @@ pub(crate) struct Waiting {
     pub(crate) token: Option<JsonBuf>,
     /// Who hears what comes under a subscription; nobody to be asked anything.
     pub(crate) listener: Option<Arc<dyn ClientPort>>,
+    /// The task whose result it waits for, by the server's own id.
+    pub(crate) task: Option<Arc<str>>,
+    /// Whether its answer may begin a task that outlasts it.
+    pub(crate) begins: bool,
     /// The turns of the connection, of which the request has one.
     pub(crate) turns: Option<Arc<Turns>>,
 }
@@ -131,6 +135,15 @@ impl Table {
             (free, id) = (free, id).max((other_free, other_id));
         }
         Some(id)
+    }
+
+    /// The request that waits for the result of the task with that id, of the server's own: of several the
+    /// newest whose client is not being asked. All of them are of whoever was given the task.
+    pub(super) fn awaits(&self, task: &str) -> Option<u64> {
+        let table = self.lock();
+        let awaiting =
+            table.rows.iter().filter(|(_, row)| row.waiting.task.as_deref() == Some(task));
+        awaiting.map(|(id, row)| (!row.pulse.is_held(), *id)).max().map(|(_, id)| id)
     }
 
     /// Answers everything with `error`, and takes nothing more.

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use switchboard_core::port::Who;
 use switchboard_model::AgentId;
+use switchboard_testkit::script::Script;
 use switchboard_upstream::{BoxFuture, CallError, Caller, ClientPort, Delivery, RpcError};
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::{Json, JsonBuf, method};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use crate::kit::{Hub, Person, gone, in_flight, json, key, scripted, text};
+use crate::kit::{Hub, Person, command, gone, in_flight, json, key, scripted, text, until};
 
 /// An agent that never answers.
 struct Silent(Who);
@@ -157,5 +158,74 @@ async fn a_flood_of_questions_is_refused() {
         let refused = hub.raw("s", "pester", r#"{"count":33}"#, &caller).await.unwrap();
         assert_eq!(text(&refused), "1 refused");
     }
+    hub.stop().await;
+}
+
+/// An agent that is asked, and does not answer before the question is taken back.
+#[derive(Default)]
+struct Slow {
+    asked: AtomicU32,
+    spared: AtomicU32,
+}
+
+struct Spared<'s>(&'s AtomicU32);
+
+impl Drop for Spared<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl ClientPort for Slow {
+    fn request<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<JsonBuf>,
+    ) -> BoxFuture<'a, Result<JsonBuf, RpcError>> {
+        Box::pin(async {
+            self.asked.fetch_add(1, Ordering::SeqCst);
+            let _spared = Spared(&self.spared);
+            std::future::pending().await
+        })
+    }
+}
+
+/// Both sides number what they ask for themselves, so a question may have the number of a call.
+#[tokio::test]
+async fn a_question_that_is_taken_back_is_not_a_call_that_is() {
+    let hub = Hub::start([command("s", &Script::new().only("2025-11-25"))]).await;
+    for numbered in [true, false] {
+        let slow = Arc::new(Slow::default());
+        let arguments = format!(r#"{{"numbered":{numbered},"patience_ms":200}}"#);
+        let caller = Caller::with_port(slow.clone());
+        let result = hub.raw("s", "elicit", &arguments, &caller).await;
+        assert_eq!(result.map(|result| text(&result)), Ok("nobody answered".to_owned()));
+        let counts = [&slow.asked, &slow.spared].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!(counts, [1, 1], "the client is not asked any more");
+    }
+    // Nor does the call that asked go on waiting, whose time stood still meanwhile.
+    assert_eq!(hub.tool("s", "echo", r#"{"text":"x"}"#).await.as_deref(), Ok("x"));
+    hub.stop().await;
+}
+
+/// In the stateless era it is what the hub listens to that a server ends so.
+#[tokio::test]
+async fn a_subscription_may_be_ended_like_a_request_that_is_taken_back() {
+    let script = Script::new().only("2026-07-28").lasting();
+    let hub = Hub::start([command("s", &script)]).await;
+    let person = Arc::new(Person::default());
+    let (caller, wish) =
+        (Caller::with_port(person.clone()), json(r#"{"notifications":{"toolsListChanged":true}}"#));
+    let name = key("s");
+    let listening = hub.upstreams.call(&name, method::LISTEN, Some(wish.as_json()), &caller);
+    let ending = async {
+        until("it is acknowledged", || !person.told.lock().unwrap().is_empty()).await;
+        hub.tool("s", "listen_end", "{}").await.unwrap();
+    };
+    let (ended, ()) = timeout(Duration::from_secs(30), async { tokio::join!(listening, ending) })
+        .await
+        .expect("it has ended");
+    let why = ended.unwrap_err().to_string();
+    assert!(why.contains("the server cancelled the request: enough"), "{why}");
     hub.stop().await;
 }

@@ -102,3 +102,15 @@ fn traces_and_tokens_are_found_however_they_are_written() {
         assert_eq!(progress_token(json).map(Json::as_str), token, "{params}");
     }
 }
+
+#[test]
+fn the_task_of_a_message() {
+    let check = |params: &str, task: Option<&str>| {
+        assert_eq!(related_task(json(params)).as_deref(), task, "{params}");
+    };
+    let key = meta::RELATED_TASK;
+    check(&format!(r#"{{"_meta":{{"{key}":{{"taskId":"t-1"}}}}}}"#), Some("t-1"));
+    check(&format!(r#"{{"_meta":{{"{key}":{{"taskId":1}}}}}}"#), None);
+    check(&format!(r#"{{"{key}":{{"taskId":"t-1"}}}}"#), None);
+    check("{}", None);
+}

@@ -35,13 +35,13 @@ async fn begin(future: std::pin::Pin<&mut impl Future>) {
 #[tokio::test]
 async fn nobody_is_left_to_answer() {
     let (port, session) = port();
-    let mut asked = pin!(port.ask_session(&session, method::ROOTS_LIST, None));
+    let mut asked = pin!(port.ask_session(&session, method::ROOTS_LIST, None, None));
     begin(asked.as_mut()).await;
     // Its own stream was open once, and nobody reads it now.
     drop(session.streams(|streams| streams.own(1000)));
     port.detach();
     assert!(asked.await.unwrap_err().message.contains("gone"));
-    let later = port.ask_session(&session, method::ROOTS_LIST, None).await;
+    let later = port.ask_session(&session, method::ROOTS_LIST, None, None).await;
     assert!(later.unwrap_err().message.contains("gone"));
     assert_eq!(port.out.bytes(), 0, "nothing waits where nobody looks");
 }
@@ -49,7 +49,7 @@ async fn nobody_is_left_to_answer() {
 #[tokio::test]
 async fn the_sessions_own_stream_is_read() {
     let (port, session) = port();
-    let mut asked = pin!(port.ask_session(&session, method::ROOTS_LIST, None));
+    let mut asked = pin!(port.ask_session(&session, method::ROOTS_LIST, None, None));
     begin(asked.as_mut()).await;
     let own = session.streams(|streams| streams.own(1000));
     port.detach();
@@ -58,7 +58,7 @@ async fn the_sessions_own_stream_is_read() {
     answer(1);
     assert!(asked.await.is_ok());
     let bytes = own.bytes();
-    let mut later = pin!(port.ask_session(&session, method::ROOTS_LIST, None));
+    let mut later = pin!(port.ask_session(&session, method::ROOTS_LIST, None, None));
     begin(later.as_mut()).await;
     assert!(own.bytes() > bytes);
     answer(2);

@@ -13,7 +13,7 @@ use super::dispatch::Call;
 use super::era::Refusal;
 use super::outlet::Item;
 use super::tools::{failed, said};
-use super::world::held;
+use super::world::{held, now};
 
 const KEY: &str = "input";
 
@@ -78,21 +78,50 @@ fn by_request(call: &Call, question: &Question) -> Value {
     if !can(&held(&call.session.capabilities), capability) {
         return failed(&format!("the client has no {capability}"));
     }
-    let id = Value::from(format!("ask-{}", call.world.number()));
+    let arguments = &call.params["arguments"];
+    // Both sides count for themselves, so the number may be that of a request as well.
+    let id = match arguments["numbered"] == true {
+        true => call.id.clone(),
+        false => Value::from(format!("ask-{}", call.world.number())),
+    };
+    let params = related(arguments, params);
     let answer = call.session.expect(&id);
     let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     call.outlet.put(Item::Message(message.to_string().into_bytes()));
+    let patience = arguments["patience_ms"].as_u64();
+    let end = patience.map(|ms| now() + Duration::from_millis(ms));
     while !call.cancel.is_cancelled() {
         match answer.recv_timeout(Duration::from_millis(20)) {
             Ok(answer) if answer.get("error").is_some() => {
                 return failed(&format!("the client refused: {}", answer["error"]));
             }
-            Ok(answer) => return said(&answer["result"].to_string()),
+            Ok(answer) if arguments["token"].is_null() => {
+                return said(&answer["result"].to_string());
+            }
+            Ok(_) => return said(&Value::from(held(&call.session.heard).clone()).to_string()),
+            Err(RecvTimeoutError::Timeout) if end.is_some_and(|end| now() >= end) => {
+                let params = json!({"requestId": id, "reason": "it takes too long"});
+                call.notify(method::CANCELLED, &params);
+                break;
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
     failed("nobody answered")
+}
+
+/// With the task that it is asked for, and the token under which the server hears of progress, if the
+/// arguments name them.
+fn related(arguments: &Value, params: &Value) -> Value {
+    let mut params = params.clone();
+    if let Some(task) = arguments["task"].as_str() {
+        params[meta::META][meta::RELATED_TASK] = json!({"taskId": task});
+    }
+    if !arguments["token"].is_null() {
+        params[meta::META][meta::PROGRESS_TOKEN] = arguments["token"].clone();
+    }
+    params
 }
 
 fn by_result(call: &Call, tool: &str, question: &Question) -> Result<Value, Refusal> {

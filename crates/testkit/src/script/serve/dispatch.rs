@@ -10,7 +10,7 @@ use super::cancel::Cancel;
 use super::era::{self, Refusal};
 use super::outlet::{Item, Outlet};
 use super::session::Session;
-use super::world::World;
+use super::world::{World, held};
 use super::{emit, methods, notices, process};
 use crate::script::fault::Fault;
 
@@ -145,6 +145,9 @@ pub(super) fn refuse(outlet: &dyn Outlet, code: i64, message: &str) {
 }
 
 fn notified(world: &World, session: &Session, method: &str, params: &Value) {
+    if method == method::PROGRESS {
+        held(&session.heard).push(params.clone());
+    }
     if method == method::CANCELLED {
         world.note(&json!({"event": "cancelled", "id": params["requestId"]}));
         session.cancel(&params["requestId"]);

@@ -13,9 +13,28 @@ use super::notices::{self, notification};
 use super::tools::said;
 use super::world::held;
 
-/// Its tools: one begins a task, one moves it on and says so; one sends the user to a page (or
-/// refuses until they were there), one says that the page is done with.
-const TOOLS: [&str; 4] = ["task_begin", "task_move", "page_open", "page_done"];
+/// Its tools: one begins a task, one moves it on and says so, one says how far it is, one asks for it; one
+/// sends the user to a page (or refuses until they were there), one says that the page is done with; one
+/// ends what others listen to.
+const TOOLS: [&str; 7] = [
+    "task_begin",
+    "task_move",
+    "task_progress",
+    "task_ask",
+    "page_open",
+    "page_done",
+    "listen_end",
+];
+
+/// A task that was begun.
+#[derive(Default)]
+pub(super) struct Begun {
+    /// Under which its caller wants to hear of progress.
+    token: Value,
+    /// Whether somebody waits for its result.
+    awaited: bool,
+    over: bool,
+}
 
 /// The tools, as a list has them.
 pub(super) fn tools() -> impl Iterator<Item = Value> {
@@ -44,6 +63,20 @@ pub(super) fn call(call: &Call) -> Option<Result<Value, Refusal>> {
             changed(call, id, status);
             Ok(said(status))
         }
+        "task_progress" => {
+            progress(call, id, &arguments["progress"]);
+            Ok(said("told"))
+        }
+        "task_ask" => {
+            if arguments["awaited"] == true {
+                until(call, arguments["task"].as_str().unwrap_or_default(), |task| task.awaited);
+            }
+            ask::ask(call, "elicit")
+        }
+        "listen_end" => {
+            notices::end_listening(&call.world);
+            Ok(said("ended"))
+        }
         "page_open" if arguments["first"] == true => Err(first(id)),
         "page_open" => ask::ask_for(call, method::ELICIT, "elicitation", page(call, id)),
         "page_done" => {
@@ -69,7 +102,7 @@ pub(super) fn listened(call: &Call, wanted: &mut Value) -> Result<(), Refusal> {
         });
     }
     let known = held(&call.world.begun);
-    let there = ids.iter().filter(|id| id.as_str().is_some_and(|id| known.contains(id)));
+    let there = ids.iter().filter(|id| id.as_str().is_some_and(|id| known.contains_key(id)));
     wanted["taskIds"] = there.cloned().collect();
     Ok(())
 }
@@ -84,7 +117,8 @@ fn begin(call: &Call) -> Value {
         return said("done at once");
     }
     let id = format!("task-{}", call.world.number());
-    held(&call.world.begun).insert(id.clone());
+    let token = call.params[meta::META][meta::PROGRESS_TOKEN].clone();
+    held(&call.world.begun).insert(id.clone(), Begun { token, ..Begun::default() });
     let mut task = task(call, &id, "working");
     match call.revision.era() {
         Era::Session => json!({"task": task}),
@@ -109,8 +143,42 @@ fn task(call: &Call, id: &str, status: &str) -> Value {
     task
 }
 
+/// `tasks/result`: what the task ends with, when it does.
+pub(super) fn result(call: &Call) -> Result<Value, Refusal> {
+    let id = call.params["taskId"].as_str().unwrap_or_default();
+    match held(&call.world.begun).get_mut(id) {
+        Some(task) => task.awaited = true,
+        None => return Err(Refusal::new(code::INVALID_PARAMS, "Unknown task")),
+    }
+    until(call, id, |task| task.over);
+    Ok(said("the task is over"))
+}
+
+/// Waits until something is so of a task, or nobody waits for the call any more.
+fn until(call: &Call, id: &str, is_so: impl Fn(&Begun) -> bool) {
+    while !held(&call.world.begun).get(id).is_some_and(&is_so)
+        && call.cancel.pause(10, call.outlet.as_ref())
+    {}
+}
+
+/// Tells how far a task is, under the token of the call that began it.
+fn progress(call: &Call, id: &str, progress: &Value) {
+    let token = held(&call.world.begun).get(id).map(|task| task.token.clone());
+    let params = json!({
+        "progressToken": token,
+        "progress": progress,
+        meta::META: {meta::RELATED_TASK: {"taskId": id}},
+    });
+    call.session.channel.put(notification(method::PROGRESS, Some(params)));
+}
+
 /// Tells of a task: whoever listens to it, or the session that it belongs to.
 fn changed(call: &Call, id: &str, status: &str) {
+    if matches!(status, "completed" | "failed" | "cancelled")
+        && let Some(task) = held(&call.world.begun).get_mut(id)
+    {
+        task.over = true;
+    }
     let task = task(call, id, status);
     match call.revision.era() {
         Era::Session => {

@@ -80,6 +80,14 @@ pub(super) fn task_changed(world: &World, id: &str, task: &Value) {
     }
 }
 
+/// Ends every `subscriptions/listen`, in the way that has no result.
+pub(super) fn end_listening(world: &World) {
+    for open in std::mem::take(&mut *held(&world.subscriptions)) {
+        let params = json!({"requestId": open.id, "reason": "enough"});
+        open.outlet.put(notification(method::CANCELLED, Some(params)));
+    }
+}
+
 /// Says that a list changed, again and again, for a while.
 pub(super) fn storm(world: &Arc<World>, list: List, per_second: u64, ms: u64) {
     let world = Arc::clone(world);

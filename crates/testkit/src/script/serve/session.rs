@@ -31,6 +31,8 @@ pub(super) struct Session {
     pub(super) requests: AtomicU32,
     /// The event streams of its HTTP requests.
     pub(super) streams: Mutex<HashMap<u64, Arc<Stream>>>,
+    /// What the caller told of how far it is with its answers.
+    pub(super) heard: Mutex<Vec<Value>>,
     waiting: Mutex<HashMap<String, Sender<Value>>>,
     running: Mutex<HashMap<String, Arc<Cancel>>>,
 }
@@ -48,6 +50,7 @@ impl Session {
             dead: AtomicBool::new(false),
             requests: AtomicU32::new(0),
             streams: Mutex::default(),
+            heard: Mutex::default(),
             waiting: Mutex::default(),
             running: Mutex::default(),
         }

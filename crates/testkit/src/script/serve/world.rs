@@ -1,7 +1,7 @@
 //! All that a running server knows: its script, which of its faults are on, its sessions, what has
 //! been added to its lists. Never writes to a caller.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::gate::Gate;
+use super::lasting::Begun;
 use super::notices::Subscription;
 use super::session::Session;
 use crate::script::document::Script;
@@ -29,8 +30,8 @@ pub(super) struct World {
     pub(super) sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub(super) subscriptions: Mutex<Vec<Subscription>>,
     pub(super) extras: Mutex<Extras>,
-    /// The tasks that were begun.
-    pub(super) begun: Mutex<HashSet<String>>,
+    /// The tasks that were begun, by their ids.
+    pub(super) begun: Mutex<HashMap<String, Begun>>,
     /// How often a list was asked for.
     pub(super) listed: AtomicU64,
     pub(super) gate: Gate,

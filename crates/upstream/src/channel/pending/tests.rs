@@ -87,3 +87,32 @@ fn a_question_without_a_call_goes_to_one_caller_only() {
     check(&[(By::Nobody, Asked::Not), (cto, Asked::Not), (cto, Asked::Not)], None);
     check(&[(By::Nobody, Asked::Not), (By::Nobody, Asked::Not)], None);
 }
+
+/// Calls by who makes them, with the task whose result they wait for and whether their client is being
+/// asked; whom a question of the task `t` is for.
+#[track_caller]
+fn check_task(calls: &[(By, &str, Asked)], expected: Option<u64>) {
+    let (table, turns) = (Table::default(), Turns::new(1));
+    for (nth, (by, task, asked)) in calls.iter().enumerate() {
+        let pulse = Arc::<Pulse>::default();
+        if *asked == Asked::Now {
+            assert_eq!(pulse.hold(1), Some(0));
+        }
+        let task = Some(*task).filter(|task| !task.is_empty()).map(Arc::from);
+        let waiting = Waiting { task, ..by.waiting(&turns) };
+        assert!(table.insert(nth as u64, Pending { pulse, waiting }));
+    }
+    assert_eq!(table.awaits("t"), expected);
+}
+
+#[test]
+fn a_question_that_names_its_task_goes_to_who_waits_for_that() {
+    let (cto, dev) = (By::Agent("cto"), By::Agent("dev"));
+    check_task(&[], None);
+    check_task(&[(dev, "", Asked::Not)], None);
+    check_task(&[(cto, "t", Asked::Not), (cto, "", Asked::Not)], Some(0));
+    check_task(&[(cto, "t", Asked::Not), (dev, "", Asked::Not)], Some(0));
+    check_task(&[(cto, "t", Asked::Now), (dev, "u", Asked::Not)], Some(0));
+    check_task(&[(cto, "t", Asked::Not), (cto, "t", Asked::Not)], Some(1));
+    check_task(&[(cto, "t", Asked::Not), (cto, "t", Asked::Now)], Some(0));
+}
