@@ -191,7 +191,8 @@ fn each(line: &Bytes, mut act: impl FnMut(Message<'_>)) {
     }
 }
 
-fn cancelled(notification: &Notification<'_>) -> Option<IdKey> {
+/// What it calls off, if that is what it does.
+pub(crate) fn cancelled(notification: &Notification<'_>) -> Option<IdKey> {
     if notification.method != method::CANCELLED {
         return None;
     }

@@ -21,7 +21,8 @@ use crate::hub::local_agent;
 use crate::lifecycle::{Asked, Signals};
 use crate::state_dir::StateDir;
 
-/// How long an agent waits for servers of which nothing is known yet: many never ask again.
+/// How long an agent's first list waits for servers of which nothing is known yet: many never ask again. Its
+/// greeting does not wait: many give up on that after some seconds.
 const FIRST: Duration = Duration::from_secs(10);
 
 /// Serve an agent on standard input and output.
@@ -83,10 +84,8 @@ impl Mcp {
         };
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let endpoint = app.hub().endpoint().clone();
-        let serve = async {
-            app.hub().settle_unknown(FIRST).await;
-            stdio::serve(&endpoint, principal.clone(), input, output).await
-        };
+        let known = app.hub().settle_unknown(FIRST);
+        let serve = stdio::serve_when(&endpoint, principal.clone(), input, output, known);
         let served = tokio::select! {
             served = serve => served,
             () = dismissed(app.hub(), &principal) => {
