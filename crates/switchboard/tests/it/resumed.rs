@@ -106,3 +106,27 @@ fn a_hub_that_stops_again_at_once_is_waited_for_again() {
     assert_eq!((code, said.matches("The hub is back").count()), (Some(0), 1), "{said}");
     drop(hub);
 }
+
+/// A hub that is killed while it writes leaves half a line; to the agent that would be no message.
+#[test]
+fn half_a_line_of_a_hub_that_is_killed_is_not_passed_on() {
+    let context = Context::new();
+    let socket = UnixListener::bind(state(&context, "mcp.sock")).unwrap();
+    let mut agent = Agent::start(&context, &["--away", "2s"]);
+    let (mut stream, mut said) = welcomed(socket);
+    agent.say(INITIALIZE);
+    assert_eq!(said.next().unwrap()["id"], 1);
+    write!(
+        stream,
+        "{}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"resu",
+        json!({"jsonrpc": "2.0", "method": "x"})
+    )
+    .unwrap();
+    drop((stream, said));
+    assert_eq!(agent.lines.recv_timeout(SOON).unwrap()["method"], "x");
+    let failed = agent.lines.recv_timeout(SOON).unwrap();
+    assert_eq!((&failed["id"], failed["error"].is_object()), (&json!(1), true), "{failed}");
+    let input = agent.input.take();
+    assert_eq!(agent.end().0, Some(1));
+    drop(input);
+}

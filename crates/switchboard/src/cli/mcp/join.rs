@@ -220,9 +220,9 @@ async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Resul
     }
 }
 
-/// The hub's next line.
+/// The hub's next line, if all of it came: a hub that is killed may leave half of one, which is no message.
 async fn hear(read: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> Option<Bytes> {
-    next(read, line).await.ok().flatten()
+    next(read, line).await.ok().flatten().filter(|line| line.ends_with(b"\n"))
 }
 
 /// The next line; a read that is given up leaves what it has in `line`.
