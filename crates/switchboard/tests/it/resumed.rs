@@ -10,7 +10,8 @@ use switchboard_testkit::script::Script;
 
 use crate::agents::{INITIALIZE, declared};
 use crate::context::Context;
-use crate::hub::{Hub, connected, entry};
+use crate::hub::{Hub, connected, entry, wait};
+use crate::internal::part;
 use crate::rejoin::Agent;
 
 const SOON: Duration = Duration::from_secs(60);
@@ -129,4 +130,22 @@ fn half_a_line_of_a_hub_that_is_killed_is_not_passed_on() {
     let input = agent.input.take();
     assert_eq!(agent.end().0, Some(1));
     drop(input);
+}
+
+/// Before its required servers are there, a hub has no socket: whoever came then would have one of its own.
+#[test]
+fn a_hub_that_is_being_started_is_joined() {
+    let context = Context::new().with("switchboard.toml", "[internal]\n\n");
+    let slow = Script::new().fault("slow_start:ms=2000");
+    part(&context, "guardian", &slow, json!({"required": true}));
+    let starting = context.start(&["up", "--listen", "127.0.0.1:0", "--json"]);
+    let lock = state(&context, "hub.lock");
+    wait("it has the lock", || std::fs::read_to_string(&lock).is_ok_and(|said| !said.is_empty()));
+    let mut agent = Agent::start_as("local", &context, &["--away", "1s"]);
+    agent.say(INITIALIZE);
+    let hub = Hub::greeted(starting);
+    agent.answer(1);
+    drop(hub);
+    wait("it misses the hub", || agent.child.try_wait().unwrap().is_some());
+    assert!(agent.end().1.contains("did not come back"));
 }
