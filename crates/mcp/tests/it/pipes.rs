@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::kit::{Hub, LIMIT, call, principal, request, stateless, until};
+use crate::kit::{Hub, LIMIT, call, key, principal, request, stateless, until};
 
 struct Pipe {
     lines: Lines<BufReader<DuplexStream>>,
@@ -253,4 +253,24 @@ async fn what_waits_is_bounded() {
     assert!(sent.is_err(), "all was taken in");
     tell.send(()).unwrap();
     assert!(pipe.next().await.unwrap()["id"].is_number());
+}
+
+#[tokio::test]
+async fn changes_come_on_the_pipe() {
+    let hub = Hub::start().await;
+    let mut pipe = Pipe::open(&hub);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}});
+    assert!(pipe.ask(&request(0, "initialize", params)).await["result"].is_object());
+    let uri = json!({"uri": "mcp://beta/test://beta"});
+    let subscribed = pipe.ask(&request(1, "resources/subscribe", uri.clone())).await;
+    assert_eq!(subscribed["result"], json!({}));
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"], uri);
+    hub.registry.withdraw(&key("beta"));
+    for list in ["tools", "resources", "prompts"] {
+        let told = pipe.next().await.unwrap();
+        assert_eq!(told["method"], format!("notifications/{list}/list_changed"));
+    }
 }
