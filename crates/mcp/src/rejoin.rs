@@ -25,7 +25,7 @@ pub struct Memory {
     open: Vec<(IdKey, IdBuf)>,
     /// What the hub asked and was not answered.
     asked: Vec<(IdKey, IdBuf)>,
-    /// Answers that the agent had before.
+    /// Requests whose answers the agent had before; those of subscriptions may come much later.
     repeated: Vec<IdKey>,
 }
 
@@ -37,12 +37,15 @@ struct Said {
 }
 
 /// What becomes of something that the hub said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// It is the agent's.
     On,
     /// It answers what was said again: the agent has it.
     Over,
+    /// It answers a subscription that was said again. What changed before that is not known, nor would a
+    /// refusal be: the agent is told this instead, so that it looks once.
+    Instead(Vec<u8>),
     /// The new hub does not take the session.
     Refused,
 }
@@ -84,6 +87,9 @@ impl Memory {
 
     /// The hub is gone: what the agent is told, so that it waits for nothing that will not come.
     pub fn lost(&mut self) -> Vec<Vec<u8>> {
+        // What is told to have failed is not subscribed to.
+        let open = &self.open;
+        self.subscriptions.retain(|(_, said)| !open.iter().any(|(id, _)| *id == said.id));
         let text = "the hub stopped before it answered; the call may have been carried out: check \
                     before you repeat it";
         let failed = self.open.drain(..).map(|(_, id)| {
@@ -117,28 +123,24 @@ impl Memory {
         all
     }
 
-    /// Whether the next hub has not answered all of it yet.
+    /// Whether the next hub has not taken the session yet. What else was said again is not waited for: a
+    /// subscription waits for its server.
     pub fn is_waiting(&self) -> bool {
-        !self.repeated.is_empty()
+        self.hello.as_ref().is_some_and(|hello| self.repeated.contains(&hello.id))
     }
 
-    /// What the agent is told then: what it knows of lists may be old, and of what it subscribed to.
+    /// What the agent is told then: what it knows of lists may be old.
     pub fn news(&self) -> Vec<Vec<u8>> {
         if self.hello.is_none() {
             return Vec::new();
         }
         let lists = [method::TOOLS_CHANGED, method::RESOURCES_CHANGED, method::PROMPTS_CHANGED];
-        let line = |told: &str, params: Option<Json<'_>>| {
+        let line = |told: &str| {
             let mut line = Vec::new();
-            write::notification(&mut line, told, params);
+            write::notification(&mut line, told, None);
             line
         };
-        let lists = lists.into_iter().map(|told| line(told, None));
-        let resources = self.subscriptions.iter().map(|(uri, _)| {
-            let params = write::object(|params| params.text("uri", uri));
-            line(method::RESOURCE_UPDATED, Some(params.as_json()))
-        });
-        lists.chain(resources).collect()
+        lists.map(line).into()
     }
 
     fn agent_asks(&mut self, request: &Request<'_>, line: &Bytes) {
@@ -170,12 +172,20 @@ impl Memory {
         }
     }
 
+    fn again_answered(&self, key: &IdKey) -> Pass {
+        let found = self.subscriptions.iter().find(|(_, said)| said.id == *key);
+        found.map_or(Pass::Over, |(uri, _)| Pass::Instead(updated(uri)))
+    }
+
     fn answered(&mut self, id: Id<'_>, good: bool) -> Pass {
         let key = id.key();
         if let Some(at) = self.repeated.iter().position(|other| *other == key) {
             self.repeated.remove(at);
             let greeting = self.hello.as_ref().is_some_and(|hello| hello.id == key);
-            return if greeting && !good { Pass::Refused } else { Pass::Over };
+            return if greeting && !good { Pass::Refused } else { self.again_answered(&key) };
+        }
+        if !good {
+            self.subscriptions.retain(|(_, said)| said.id != key);
         }
         forget(&mut self.open, id);
         if let Some(greeting) = self.greeting.take_if(|greeting| greeting.id == key)
@@ -187,6 +197,14 @@ impl Memory {
     }
 }
 
+/// That a resource may be another by now.
+fn updated(uri: &str) -> Vec<u8> {
+    let params = write::object(|params| params.text("uri", uri));
+    let mut line = Vec::new();
+    write::notification(&mut line, method::RESOURCE_UPDATED, Some(params.as_json()));
+    line
+}
+
 /// Every message of a line; what is none is left to the hub to judge.
 fn each(line: &Bytes, mut act: impl FnMut(Message<'_>)) {
     match Incoming::parse(line, &Limits::DEFAULT) {
@@ -196,7 +214,8 @@ fn each(line: &Bytes, mut act: impl FnMut(Message<'_>)) {
     }
 }
 
-fn cancelled(notification: &Notification<'_>) -> Option<IdKey> {
+/// What it calls off, if that is what it does.
+pub(crate) fn cancelled(notification: &Notification<'_>) -> Option<IdKey> {
     if notification.method != method::CANCELLED {
         return None;
     }

@@ -1,7 +1,10 @@
 //! The endpoint on a pair of pipes: one message a line, both eras. Never starts anything.
 
-use std::future::poll_fn;
+mod held;
+
+use std::future::{self, poll_fn};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,10 +12,12 @@ use switchboard_wire::stdio::{Decoder, Line, encode};
 use switchboard_wire::{Fault, write};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
+use self::held::Held;
 use crate::auth::Principal;
 use crate::channel::{Channel, Eras};
 use crate::door::Door;
 use crate::endpoint::Endpoint;
+use crate::options::Limits;
 use crate::outbox::{Keep, Outbox, Weight};
 use crate::session::Session;
 
@@ -27,6 +32,18 @@ pub async fn serve(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
 ) -> io::Result<()> {
+    serve_when(endpoint, principal, input, output, future::ready(())).await
+}
+
+/// The same, but greets the client before all is `known`: what needs a server waits for that, so that a
+/// first list is not an empty one.
+pub async fn serve_when(
+    endpoint: &Endpoint,
+    principal: Arc<Principal>,
+    input: impl AsyncRead + Unpin + Send,
+    output: impl AsyncWrite + Unpin + Send,
+    known: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
     let inner = endpoint.0.clone();
     let id = format!("stdio-{:032x}", crate::seal::random());
     let session = Arc::new(Session::new(id.into(), Door::Own, principal));
@@ -34,9 +51,9 @@ pub async fn serve(
     let channel = Channel::new(inner.clone(), session, out.clone(), Eras::Both);
     let stop = inner.stop.clone();
     let reading = async {
-        let read = read(&channel, &out, input, inner.limits.message.max_bytes, inner.limits.unread);
+        let reading = Reading { channel: &channel, out: &out, limits: &inner.limits };
         let read = tokio::select! {
-            read = read => read,
+            read = reading.run(input, known) => read,
             () = stop.cancelled() => Ok(()),
         };
         // What is under way is still answered, unless the hub itself ends.
@@ -45,7 +62,7 @@ pub async fn serve(
         read
     };
     let writing = write(&out, output);
-    let mut writing = std::pin::pin!(writing);
+    let mut writing = pin!(writing);
     tokio::select! {
         read = reading => {
             writing.await?;
@@ -55,29 +72,94 @@ pub async fn serve(
     }
 }
 
-async fn read(
-    channel: &Channel,
-    out: &Outbox,
-    mut input: impl AsyncRead + Unpin,
-    longest: usize,
-    unread: usize,
-) -> io::Result<()> {
-    let mut lines = Decoder::new(longest);
-    loop {
-        while let Some(line) = lines.next_line() {
-            // A client that does not read what it gets is not read either.
-            poll_fn(|context| out.poll_below(unread, context)).await;
-            match line {
-                Line::Whole(line) => channel.take(&line),
-                Line::TooLong { .. } => refuse(out, longest),
+/// What takes the client's lines.
+struct Reading<'r> {
+    channel: &'r Channel,
+    out: &'r Outbox,
+    limits: &'r Limits,
+}
+
+impl Reading<'_> {
+    async fn run(
+        &self,
+        mut input: impl AsyncRead + Unpin,
+        known: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let mut lines = Decoder::new(self.limits.message.max_bytes);
+        let (held, mut is_over) = self.greet(&mut lines, &mut input, known).await?;
+        for line in held.into_lines() {
+            self.room(0).await;
+            self.channel.take(&line);
+        }
+        while !is_over {
+            while let Some(line) = lines.next_line() {
+                self.room(0).await;
+                match line {
+                    Line::Whole(line) => self.channel.take(&line),
+                    Line::TooLong { .. } => self.refuse(),
+                }
+            }
+            is_over = input.read_buf(lines.buffer()).await? == 0;
+        }
+        if let Some(Line::Whole(line)) = lines.finish() {
+            self.channel.take(&line);
+        }
+        Ok(())
+    }
+
+    /// Takes what needs no server, until all is known: what has to wait until then, and whether nothing more
+    /// comes.
+    async fn greet(
+        &self,
+        lines: &mut Decoder,
+        input: &mut (impl AsyncRead + Unpin),
+        known: impl Future<Output = ()>,
+    ) -> io::Result<(Held, bool)> {
+        let (mut known, mut held) = (pin!(known), Held::default());
+        loop {
+            let room = held.bytes() <= self.limits.unread;
+            let read = tokio::select! {
+                biased;
+                () = &mut known => return Ok((held, false)),
+                read = input.read_buf(lines.buffer()), if room => read?,
+            };
+            while let Some(line) = lines.next_line() {
+                self.room(held.bytes()).await;
+                match line {
+                    Line::Whole(line) => self.sift(&mut held, line),
+                    Line::TooLong { .. } => self.refuse(),
+                }
+            }
+            if read == 0 {
+                if let Some(Line::Whole(line)) = lines.finish() {
+                    self.sift(&mut held, line);
+                }
+                if !held.is_empty() {
+                    known.await;
+                }
+                return Ok((held, true));
             }
         }
-        if input.read_buf(lines.buffer()).await? == 0 {
-            if let Some(Line::Whole(line)) = lines.finish() {
-                channel.take(&line);
-            }
-            return Ok(());
+    }
+
+    fn sift(&self, held: &mut Held, line: Bytes) {
+        if let Some(line) = held.sift(line, &self.limits.message) {
+            self.channel.take(&line);
         }
+    }
+
+    /// A client that does not read what it gets is not read either; nor one of which much is held.
+    async fn room(&self, held: usize) {
+        let unread = self.limits.unread.saturating_sub(held);
+        poll_fn(|context| self.out.poll_below(unread, context)).await;
+    }
+
+    fn refuse(&self) {
+        let limit = self.limits.message.max_bytes;
+        let fault = Fault::TooLarge { size: limit + 1, limit };
+        let mut message = Vec::new();
+        write::error(&mut message, None, fault.code(), "the line is too long", None);
+        self.out.push(message.into(), Weight::Needed);
     }
 }
 
@@ -108,11 +190,4 @@ fn ready(out: &Outbox, reader: &mut crate::outbox::Reader) -> Option<Option<Byte
         std::task::Poll::Ready(Some((_, message))) => Some(Some(message)),
         std::task::Poll::Ready(None) | std::task::Poll::Pending => None,
     }
-}
-
-fn refuse(out: &Outbox, limit: usize) {
-    let fault = Fault::TooLarge { size: limit + 1, limit };
-    let mut message = Vec::new();
-    write::error(&mut message, None, fault.code(), "the line is too long", None);
-    out.push(message.into(), Weight::Needed);
 }

@@ -93,12 +93,13 @@ impl Whose {
 }
 
 impl Watches {
-    /// Tells everybody who wants to hear of a resource, if they may.
-    fn tell(&self, place: &Place, may: impl Fn(&Watch) -> bool) {
+    /// Tells everybody who wants to hear of a resource what it is `called`, if they may hear of it.
+    fn tell(&self, place: &Place, called: impl Fn(&Watch) -> Option<String>) {
         let all = self.lock();
         let Some(row) = all.rows.get(place) else { return };
-        for watch in row.watches.iter().filter(|watch| may(watch)) {
-            let uri = |params: &mut write::Object<'_>| params.text("uri", &watch.uri);
+        for watch in &row.watches {
+            let Some(called) = called(watch) else { continue };
+            let uri = |params: &mut write::Object<'_>| params.text("uri", &called);
             let (out, params) = match &watch.whose {
                 Whose::Session(session) => {
                     let own = session.upgrade();

@@ -6,9 +6,14 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The longest path that a Unix socket can have on every platform.
 const LONGEST_SOCKET: usize = 103;
+
+/// How often, and after how long each time, it is tried again to take what somebody may only look at.
+const LOOKS: u32 = 5;
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Why the state directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -105,13 +110,28 @@ impl StateDir {
         said.split(", ").find(|word| word.starts_with("http://")).map(str::to_owned)
     }
 
+    /// Whether a hub has it, also one that is not up yet.
+    pub fn is_taken(&self) -> bool {
+        let Ok(file) = File::open(self.file("hub.lock")) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
     /// Becomes its one hub.
     pub fn claim(&self) -> Result<Claim, StateError> {
         let unusable = |source| StateError::Unusable { path: self.0.clone(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(self.file("hub.lock")).map_err(unusable)?;
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        // Whoever only looks whether it is taken has it for a moment.
+        for _ in 0..LOOKS {
+            if !matches!(locked, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            std::thread::sleep(LOOK);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => Ok(Claim { file }),
             Err(TryLockError::Error(source)) => Err(unusable(source)),
             Err(TryLockError::WouldBlock) => {
@@ -149,7 +169,9 @@ mod tests {
         claim.sign("pid 7").unwrap();
         let refused = state.claim().unwrap_err().to_string();
         assert!(refused.starts_with("a hub already runs (pid 7); stop it"), "{refused}");
+        assert!(state.is_taken());
         drop(claim);
+        assert!(!state.is_taken(), "what it wrote is still there");
         state.claim().unwrap();
     }
 

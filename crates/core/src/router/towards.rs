@@ -17,6 +17,12 @@ impl Router {
         Some((place.part.key.clone(), place.uri))
     }
 
+    /// What a reader of this view calls a server's own URI, listed or not. `None` if they do not see the server.
+    pub fn called(&self, view: &View, server: &ServerKey, uri: &str) -> Option<String> {
+        let part = view.part(server)?;
+        Some(view.uri(part, uri).unwrap_or_else(|| uri.to_owned()))
+    }
+
     /// The server that a request leads to for this caller as things are now; the hub's own for what it
     /// answers itself. `None` if it leads nowhere.
     pub fn leads(&self, request: &Request<'_>) -> Option<ServerKey> {

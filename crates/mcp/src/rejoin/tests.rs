@@ -60,20 +60,49 @@ fn the_session_is_told_again_and_its_answers_are_not_passed_on() {
     let again = memory.again();
     let subscription = subscription(3, "subscribe", "b");
     assert_eq!(again, [HELLO, READY, LEVEL, &subscription].map(line));
-    for id in ["0", "\"l\"", "3"] {
-        assert!(memory.is_waiting());
-        assert_eq!(memory.from_hub(&result(id)), Pass::Over);
-    }
-    assert!(!memory.is_waiting());
-    let news = memory.news();
-    let told = ["tools/list_changed", "resources/list_changed", "prompts/list_changed"];
-    let told = [&told[..], &["resources/updated"]].concat();
-    let told = Vec::from_iter(told.iter().map(|told| format!("\"notifications/{told}\"")));
-    assert_eq!(member(&news, &["method"]), told);
-    assert_eq!(member(&news, &["params", "uri"]), ["\"b\""], "it may have changed meanwhile");
+    assert!(memory.is_waiting());
+    assert_eq!(memory.from_hub(&result("0")), Pass::Over);
+    assert!(!memory.is_waiting(), "a subscription waits for its server");
+    assert_eq!(memory.news().len(), 3);
+    assert_eq!(memory.from_hub(&result("\"l\"")), Pass::Over);
+    assert_eq!(memory.from_hub(&result("3")), looks_once("b"));
     // From here on the same ids are new again.
     memory.from_agent(&line(&call(3)));
     assert_eq!(memory.from_hub(&result("3")), Pass::On);
+}
+
+/// What the agent is told in place of an answer that it had.
+fn looks_once(uri: &str) -> Pass {
+    let told = format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{{"uri":"{uri}"}}}}"#
+    );
+    Pass::Instead(told.into_bytes())
+}
+
+#[test]
+fn a_subscription_that_is_refused_later_is_looked_at_once() {
+    let mut memory = begun();
+    memory.lost();
+    memory.again();
+    let refusal = line(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}"#);
+    assert_eq!(memory.from_hub(&refusal), looks_once("b"));
+    memory.lost();
+    assert_eq!(memory.again().len(), 4, "the next hub may take it");
+    // What the agent gave up meanwhile is nothing to it.
+    memory.from_agent(&line(&subscription(5, "unsubscribe", "b")));
+    assert_eq!(memory.from_hub(&result("3")), Pass::Over);
+}
+
+#[test]
+fn what_never_was_a_subscription_is_not_repeated() {
+    let mut memory = begun();
+    memory.from_agent(&line(&subscription(5, "subscribe", "c")));
+    memory.from_agent(&line(&subscription(6, "subscribe", "d")));
+    let refusal = line(r#"{"jsonrpc":"2.0","id":5,"error":{"code":-1,"message":"no"}}"#);
+    assert_eq!(memory.from_hub(&refusal), Pass::On);
+    assert_eq!(member(&memory.lost(), &["id"]), ["6"]);
+    let again = [HELLO, READY, LEVEL, &subscription(3, "subscribe", "b")].map(line);
+    assert_eq!(memory.again(), again);
 }
 
 #[test]

@@ -9,15 +9,26 @@ use switchboard_model::ServerKey;
 use super::{Place, Watch, Whose};
 use crate::endpoint::Inner;
 
+/// So many ends of parts are looked at in a URI: it is a server that says how many there are.
+const DEEPEST: usize = 64;
+
 impl Inner {
-    /// A resource changed, by its server's own URI: whoever wants to hear of it, and sees it, is told.
+    /// A resource changed, by its server's own URI: whoever wants to hear of it, or of one that it is part of,
+    /// and sees that, is told.
     pub(crate) fn resource_updated(&self, server: &ServerKey, uri: &str) {
         let now = self.registry.load();
-        let place = (server.clone(), uri.to_owned());
-        self.watches.tell(&place, |watch| {
-            let found = watch.whose.view(self, &now);
-            found.and_then(|view| self.router.resource(&view, &watch.uri)).as_ref() == Some(&place)
-        });
+        for from in wholes(uri) {
+            let place = (server.clone(), from.to_owned());
+            self.watches.tell(&place, |watch| {
+                let view = watch.whose.view(self, &now)?;
+                let found = self.router.resource(&view, &watch.uri)?;
+                match found == place {
+                    true if from == uri => Some(watch.uri.clone()),
+                    true => self.router.called(&view, server, uri),
+                    false => None,
+                }
+            });
+        }
     }
 
     /// Something else is on offer, or to others.
@@ -38,6 +49,16 @@ impl Inner {
             None => !view.servers().any(|(key, _)| key == server),
         }
     }
+}
+
+/// A URI, and those of which it names a part: all that it begins with up to a `/`, `?` or `#`, with that or
+/// without.
+fn wholes(uri: &str) -> impl Iterator<Item = &str> {
+    let ends = uri.match_indices(['/', '?', '#']).take(DEEPEST);
+    let parts = ends.flat_map(|(at, _)| [at, at + 1]).filter(|end| (1..uri.len()).contains(end));
+    let mut parts: Vec<usize> = parts.collect();
+    parts.dedup();
+    std::iter::once(uri).chain(parts.into_iter().map(|end| &uri[..end]))
 }
 
 impl Whose {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::kit::{Answer, Client, Hub, call, request};
+use crate::kit::{Answer, Client, Hub, call, key, request};
 
 /// Opens the stream; the client that posts to where it says.
 pub(crate) async fn open(client: &Client) -> (Answer, Client) {
@@ -69,4 +69,23 @@ async fn a_channel_is_its_owners_and_ends_with_its_stream() {
     drop(stream);
     crate::kit::until("it ends", || hub.endpoint.sessions() == 0).await;
     assert_eq!(poster.post(&ping).await.status, 404);
+}
+
+#[tokio::test]
+async fn changes_come_on_the_stream() {
+    let hub = Hub::start().await;
+    let (mut stream, poster) = open(&hub.client("token-cto").at("/sse")).await;
+    greet(&mut stream, &poster).await;
+    let uri = json!({"uri": "mcp://beta/test://beta"});
+    poster.post(&request(1, "resources/subscribe", uri.clone())).await;
+    assert_eq!(stream.next().await.unwrap().1["result"], json!({}));
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    let (_, told) = stream.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"], uri);
+    hub.registry.withdraw(&key("beta"));
+    for list in ["tools", "resources", "prompts"] {
+        let (_, told) = stream.next().await.unwrap();
+        assert_eq!(told["method"], format!("notifications/{list}/list_changed"));
+    }
 }

@@ -1,10 +1,13 @@
 //! The endpoint on pipes, in both eras.
 
+use std::future::ready;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_mcp::stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::kit::{Hub, LIMIT, call, key, principal, request, stateless, until};
@@ -16,14 +19,20 @@ struct Pipe {
 }
 
 impl Pipe {
-    #[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
     fn open(hub: &Hub) -> Self {
+        Self::open_when(hub, ready(()))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test's runtime")]
+    fn open_when(hub: &Hub, known: impl Future<Output = ()> + Send + 'static) -> Self {
         let (input, theirs) = tokio::io::duplex(1 << 16);
         let (output, ours) = tokio::io::duplex(1 << 16);
         let endpoint = hub.endpoint.clone();
         let who = Arc::new(principal("token-cto").unwrap());
         let served =
-            tokio::spawn(async move { stdio::serve(&endpoint, who, theirs, output).await });
+            tokio::spawn(
+                async move { stdio::serve_when(&endpoint, who, theirs, output, known).await },
+            );
         Self { lines: BufReader::new(ours).lines(), input: Some(input), served }
     }
 
@@ -196,4 +205,98 @@ async fn a_task_is_told_of_on_the_pipe_that_began_it() {
     assert_eq!(told["method"], "notifications/progress", "{told}");
     assert_eq!(told["params"], progress(id.as_str().unwrap()));
     assert_eq!(other.ask(&request(2, "ping", json!({}))).await["id"], 2, "nobody else is told");
+}
+
+/// A pipe that is opened before all is known; what tells it that all is.
+fn early(hub: &Hub) -> (Pipe, oneshot::Sender<()>) {
+    let (tell, told) = oneshot::channel();
+    let known = async {
+        let _ = told.await;
+    };
+    (Pipe::open_when(hub, known), tell)
+}
+
+#[tokio::test]
+async fn a_greeting_does_not_wait_for_servers_and_the_rest_keeps_its_order() {
+    let hub = Hub::start().await;
+    let (mut pipe, tell) = early(&hub);
+    pipe.say(&request(1, "tools/list", json!({}))).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}});
+    assert_eq!(pipe.ask(&request(2, "initialize", params)).await["id"], 2);
+    pipe.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    for id in [3, 4] {
+        pipe.say(&call(id, "alpha__echo", json!({}))).await;
+    }
+    let about = json!({"_meta": stateless(json!({}))});
+    assert_eq!(pipe.ask(&request(5, "server/discover", about)).await["id"], 5);
+    let level = json!({"level": "info"});
+    assert_eq!(pipe.ask(&request(6, "logging/setLevel", level)).await["result"], json!({}));
+    assert_eq!(pipe.ask("{").await["error"]["code"], -32700);
+    // What is called off before it began is never answered.
+    pipe.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#)
+        .await;
+    assert_eq!(pipe.ask(&request(7, "ping", json!({}))).await["id"], 7);
+    assert_eq!(hub.servers.count(&hub.servers.begun), 0, "no server was asked");
+    tell.send(()).unwrap();
+    for id in [1, 4] {
+        assert_eq!(pipe.next().await.unwrap()["id"], id);
+    }
+    assert_eq!(pipe.ask(&request(8, "tools/list", json!({}))).await["id"], 8);
+    pipe.input = None;
+    assert_eq!(pipe.next().await, None);
+    assert_eq!(hub.servers.count(&hub.servers.begun), 1);
+}
+
+#[tokio::test]
+async fn what_waits_when_the_input_ends_is_still_answered() {
+    let hub = Hub::start().await;
+    let (mut pipe, tell) = early(&hub);
+    let about = json!({"_meta": stateless(json!({}))});
+    pipe.say(&request(1, "tools/list", about)).await;
+    pipe.input = None;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    tell.send(()).unwrap();
+    assert_eq!(pipe.next().await.unwrap()["id"], 1);
+    assert_eq!(pipe.next().await, None);
+    // With nothing that waits there is nothing to wait for.
+    let (mut pipe, _tell) = early(&hub);
+    pipe.say(&request(2, "ping", json!({}))).await;
+    pipe.input = None;
+    assert_eq!(pipe.next().await.unwrap()["id"], 2);
+    assert_eq!(pipe.next().await, None);
+}
+
+/// What waits counts as unread: no more of it is taken in than of what a client does not read.
+#[tokio::test]
+async fn what_waits_is_bounded() {
+    let hub = Hub::with(|options| options.limits.unread = 100_000).await;
+    let (mut pipe, tell) = early(&hub);
+    let long = "x".repeat(40_000);
+    let calls = (1..=20).map(|id| call(id, "alpha__echo", json!({"text": long})) + "\n");
+    let calls: String = calls.collect();
+    let mut input = pipe.input.take().unwrap();
+    let sent = timeout(Duration::from_millis(500), input.write_all(calls.as_bytes())).await;
+    assert!(sent.is_err(), "all was taken in");
+    tell.send(()).unwrap();
+    assert!(pipe.next().await.unwrap()["id"].is_number());
+}
+
+#[tokio::test]
+async fn changes_come_on_the_pipe() {
+    let hub = Hub::start().await;
+    let mut pipe = Pipe::open(&hub);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}});
+    assert!(pipe.ask(&request(0, "initialize", params)).await["result"].is_object());
+    let uri = json!({"uri": "mcp://beta/test://beta"});
+    let subscribed = pipe.ask(&request(1, "resources/subscribe", uri.clone())).await;
+    assert_eq!(subscribed["result"], json!({}));
+    hub.endpoint.resource_updated(&key("beta"), "test://beta");
+    let told = pipe.next().await.unwrap();
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"], uri);
+    hub.registry.withdraw(&key("beta"));
+    for list in ["tools", "resources", "prompts"] {
+        let told = pipe.next().await.unwrap();
+        assert_eq!(told["method"], format!("notifications/{list}/list_changed"));
+    }
 }

@@ -269,6 +269,20 @@ async fn a_list_holds_no_longer_than_its_servers_are_looked_at() {
     }
 }
 
+/// What one caller may read is not everybody's, whatever its server says; for how long it holds is the server's word.
+#[tokio::test]
+async fn what_was_read_is_the_callers_own() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    for (uri, lasts) in [("test://alpha/x", 0), ("test://alpha/public", 5_000)] {
+        let params = json!({"uri": format!("mcp://alpha/{uri}")});
+        let read = client.ask(1, "resources/read", params, json!({})).await.json().await;
+        let result = &read["result"];
+        assert_eq!(result["contents"][0]["text"], "x", "{read}");
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(lasts), &json!("private")));
+    }
+}
+
 #[tokio::test]
 async fn payloads_pass_byte_for_byte() {
     let hub = Hub::start().await;

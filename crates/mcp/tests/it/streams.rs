@@ -61,6 +61,24 @@ async fn a_long_silence_becomes_a_stream() {
     assert_eq!(answer.next().await, None);
 }
 
+/// Who stands in between, or waits, would take a long silence for the end.
+#[tokio::test]
+async fn a_silent_stream_says_again_and_again_that_it_is_alive() {
+    let hub = Hub::with(|options| options.limits.keep_alive = Duration::from_millis(20)).await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let mut own = client.get().await;
+    let mut older = hub.client("token-cto").at("/sse").get().await;
+    for stream in [&mut own, &mut older] {
+        let first = stream.piece().await;
+        let mut comments = usize::from(first.starts_with(':'));
+        while comments < 3 {
+            let piece = stream.piece().await;
+            assert!(piece.starts_with(':') && piece.ends_with("\n\n"), "{piece:?}");
+            comments += 1;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_lost_stream_is_come_back_to() {
     let hub = Hub::with(|options| options.limits.plain = Duration::from_millis(20)).await;

@@ -86,6 +86,45 @@ async fn who_has_lost_a_server_hears_nothing_more_of_it() {
     assert_eq!(told(&mut own).await, lost);
 }
 
+/// What changed may be part of what was subscribed to. It is told by the name that each has for it.
+#[tokio::test]
+async fn who_wants_to_hear_of_the_whole_hears_of_its_parts() {
+    let hub = Hub::start().await;
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let door = hub.client("token-cto").at("/mcp/servers/beta");
+    let door = door.initialized("2025-11-25", json!({})).await;
+    let (mut own, mut at_door, mut other) = (cto.get().await, door.get().await, dev.get().await);
+    let last = "mcp://alpha/test://alpha/last";
+    for (client, uri) in [
+        (&cto, "mcp://beta/test://beta/p"),
+        (&cto, "mcp://beta/test://beta/q/"),
+        (&cto, last),
+        (&door, "test://beta/p"),
+        (&dev, "mcp://beta/test://beta/p"),
+    ] {
+        assert_eq!(client.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    let update = |server: &str, uri: &str| hub.endpoint.resource_updated(&key(server), uri);
+    for none in ["test://beta", "test://beta/part", "test://beta/q", "test://beta/other/p"] {
+        update("beta", none);
+    }
+    update("alpha", "test://beta/p/of-another-server");
+    for part in ["/p/a.rs", "/p?x", "/p#y", "/q/z", "/p/a/b", "/p"] {
+        update("beta", &format!("test://beta{part}"));
+        assert_eq!(told(&mut own).await, format!("mcp://beta/test://beta{part}"));
+        if part != "/q/z" {
+            assert_eq!(told(&mut other).await, format!("mcp://beta/test://beta{part}"));
+            assert_eq!(told(&mut at_door).await, format!("test://beta{part}"));
+        }
+    }
+    // Whoever does not see the server any more hears nothing.
+    audience(&hub, &[key("alpha")], &[key("beta")]);
+    update("beta", "test://beta/p/a.rs");
+    update("alpha", "test://alpha/last/word");
+    assert_eq!(told(&mut own).await, "mcp://alpha/test://alpha/last/word");
+    assert_eq!(told(&mut other).await, "mcp://beta/test://beta/p/a.rs");
+}
+
 /// A server that is away for a while was not taken from anybody.
 #[tokio::test]
 async fn a_server_that_comes_back_is_still_subscribed_to() {

@@ -12,6 +12,7 @@ use clap::Args;
 use switchboard_mcp::stdio;
 use switchboard_model::SystemClock;
 use tokio::net::UnixStream;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use self::join::Place;
@@ -21,8 +22,15 @@ use crate::hub::local_agent;
 use crate::lifecycle::{Asked, Signals};
 use crate::state_dir::StateDir;
 
-/// How long an agent waits for servers of which nothing is known yet: many never ask again.
+/// How long an agent's first list waits for servers of which nothing is known yet: many never ask again. Its
+/// greeting does not wait: many give up on that after some seconds.
 const FIRST: Duration = Duration::from_secs(10);
+
+/// How long a hub that is being started is waited for, which has no sockets before its required servers are
+/// there: an agent that does not join it has a hub of its own for as long as it lasts.
+const STARTING: Duration = Duration::from_secs(5);
+/// Between two looks whether it is up.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serve an agent on standard input and output.
 ///
@@ -58,7 +66,7 @@ impl Mcp {
         let agent = self.agent.clone().unwrap_or_else(|| local_agent().to_string());
         let state = StateDir::open(super::places().state)?;
         if self.files.is_empty()
-            && let Ok(stream) = UnixStream::connect(state.mcp_socket()).await
+            && let Some(stream) = running(&state).await
         {
             let place = Place { socket: state.mcp_socket(), agent, away: self.away };
             return join::serve(stream, &place, out).await;
@@ -83,10 +91,8 @@ impl Mcp {
         };
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let endpoint = app.hub().endpoint().clone();
-        let serve = async {
-            app.hub().settle_unknown(FIRST).await;
-            stdio::serve(&endpoint, principal.clone(), input, output).await
-        };
+        let known = app.hub().settle_unknown(FIRST);
+        let serve = stdio::serve_when(&endpoint, principal.clone(), input, output, known);
         let served = tokio::select! {
             served = serve => served,
             () = dismissed(app.hub(), &principal) => {
@@ -98,6 +104,20 @@ impl Mcp {
         app.stop().await;
         served.context("the agent's pipe broke")?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The hub that runs, or is about to.
+async fn running(state: &StateDir) -> Option<UnixStream> {
+    let until = Instant::now() + STARTING;
+    loop {
+        if let Ok(stream) = UnixStream::connect(state.mcp_socket()).await {
+            return Some(stream);
+        }
+        if !state.is_taken() || Instant::now() > until {
+            return None;
+        }
+        sleep(PAUSE).await;
     }
 }
 

@@ -20,7 +20,7 @@ fn beside(context: &Context, name: &str) -> PathBuf {
 }
 
 /// A package beside the hub's with a manifest; what `more` has takes the place of what it would have.
-fn part(context: &Context, directory: &str, script: &Script, more: Value) {
+pub(crate) fn part(context: &Context, directory: &str, script: &Script, more: Value) {
     let (command, args) = Scripted::stdio(script);
     let mut manifest = json!({"name": directory, "command": command, "args": args});
     for (key, value) in more.as_object().unwrap() {

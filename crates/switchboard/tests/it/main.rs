@@ -42,6 +42,7 @@ mod recovery;
 mod rejoin;
 mod reload;
 mod rest;
+mod resumed;
 mod revisions;
 mod revoked;
 mod rotate;

@@ -14,16 +14,20 @@ use crate::context::Context;
 use crate::hub::{Hub, connected, entry, wait};
 
 /// An agent on a pipe.
-struct Agent {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<Value>,
+pub(crate) struct Agent {
+    pub(crate) child: Child,
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) lines: Receiver<Value>,
 }
 
 impl Agent {
-    fn start(context: &Context, more: &[&str]) -> Self {
+    pub(crate) fn start(context: &Context, more: &[&str]) -> Self {
+        Self::start_as("cto", context, more)
+    }
+
+    pub(crate) fn start_as(agent: &str, context: &Context, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
-        let command = context.prepare(command.args(["mcp", "--agent", "cto"]).args(more));
+        let command = context.prepare(command.args(["mcp", "--agent", agent]).args(more));
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
@@ -37,12 +41,12 @@ impl Agent {
         Self { child, input, lines }
     }
 
-    fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
     /// The message that answers this id.
-    fn answer(&self, id: u64) -> Value {
+    pub(crate) fn answer(&self, id: u64) -> Value {
         loop {
             let message = self.lines.recv_timeout(Duration::from_secs(60)).expect("an answer");
             if message["id"] == id && message["method"].is_null() {
@@ -51,14 +55,14 @@ impl Agent {
         }
     }
 
-    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
+    pub(crate) fn call(&mut self, id: u64, tool: &str, arguments: Value) {
         let params = json!({"name": tool, "arguments": arguments});
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         self.say(&call.to_string());
     }
 
     /// How it ended, and what it said on standard error.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -174,4 +178,22 @@ fn an_agent_that_is_nobody_any_more_is_ended() {
             drop(hub);
         }
     }
+}
+
+/// An agent that starts the hub itself gives up on a greeting long before a server is given up that says nothing.
+#[test]
+fn the_greeting_of_a_hub_inside_waits_for_no_server() {
+    let mute = entry("mute", &Script::new().fault("silent"));
+    let file = format!("{mute}\n[agents.cto]\nservers = [\"mute\"]\n");
+    let context = Context::new().with("switchboard.toml", &file);
+    let mut agent = Agent::start(&context, &[]);
+    agent.say(INITIALIZE);
+    agent.say(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
+    assert_eq!(agent.answer(1)["result"]["protocolVersion"], "2025-06-18");
+    let greeted = SystemClock.monotonic();
+    assert!(agent.answer(2)["result"]["tools"].is_array());
+    let later = SystemClock.monotonic() - greeted;
+    assert!(later > Duration::from_secs(3), "the list came {later:?} after the greeting");
+    drop(agent.input.take());
+    assert_eq!(agent.end().0, Some(0));
 }

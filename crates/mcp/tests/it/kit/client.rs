@@ -241,6 +241,12 @@ impl Answer {
         }
     }
 
+    /// What comes next, as it comes, with its comments.
+    pub(crate) async fn piece(&mut self) -> String {
+        assert!(self.more().await, "it has ended");
+        String::from_utf8(std::mem::take(&mut self.body)).unwrap()
+    }
+
     /// Takes more of the body; `false` at its end.
     async fn more(&mut self) -> bool {
         loop {

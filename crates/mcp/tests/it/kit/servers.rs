@@ -105,7 +105,11 @@ impl Scripted {
                     let raw = JsonBuf::from(error);
                     return Err(RpcError { code: -32002, message: "gone".to_owned(), raw }.into());
                 }
-                Ok(buffer(&format!(r#"{{"contents":[{{"uri":{uri},"text":"x"}}]}}"#)))
+                let lasts = match uri.ends_with("/public\"") {
+                    true => r#","ttlMs":5000,"cacheScope":"public""#,
+                    false => "",
+                };
+                Ok(buffer(&format!(r#"{{"contents":[{{"uri":{uri},"text":"x"}}]{lasts}}}"#)))
             }
             method::COMPLETE => Ok(buffer(r#"{"completion":{"values":["a"]}}"#)),
             method::SUBSCRIBE if params.as_str().contains("/refused") => {

@@ -34,37 +34,49 @@ pub(super) struct Place {
 
 /// Serves the agent until it, or the hub for good, is gone.
 pub(super) async fn serve(stream: UnixStream, place: &Place, out: &Out) -> Result<ExitCode> {
-    let Place { socket, agent, away } = place;
-    let mut hub = Link::enter(stream, agent).await?;
+    let mut hub = Link::enter(stream, &place.agent).await?;
     let mut pipe = Pipe::new();
     let memory = Mutex::new(Memory::default());
-    loop {
-        if relay(&mut hub, &mut pipe, &memory).await? == Gone::Agent {
-            return Ok(ExitCode::SUCCESS);
-        }
+    while relay(&mut hub, &mut pipe, &memory).await? == Gone::Hub {
         out.note("The hub is gone; its calls under way have failed. Waiting for it to come back.");
-        let told = lock(&memory).lost();
+        let Some(next) = rejoin(place, &mut pipe, &memory).await? else { break };
+        hub = next;
+        out.note("The hub is back, and the session goes on.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds the next hub that stays long enough to take the session; none if the agent goes before.
+async fn rejoin(place: &Place, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<Option<Link>> {
+    loop {
+        let told = lock(memory).lost();
         say(&mut pipe.output, &told).await.context("the agent's pipe broke")?;
-        let mut refused = None;
-        let found = tokio::select! {
-            found = timeout(*away, find(socket, agent, &mut refused)) => found,
-            () = pipe.closed() => return Ok(ExitCode::SUCCESS),
-        };
-        let Ok(found) = found else {
-            if let Some(error) = refused {
-                bail!("the hub does not take this agent any more: {error}");
-            }
-            bail!(
-                "the hub stopped and did not come back within {} s; start it with `switchboard \
-                 up`, and this agent again",
-                away.as_secs()
-            );
-        };
-        hub = found;
-        timeout(ANSWER, resume(&mut hub, &mut pipe, &memory))
+        let Some(mut hub) = wait(place, pipe).await? else { return Ok(None) };
+        let taken = timeout(ANSWER, resume(&mut hub, pipe, memory))
             .await
             .context("the hub that came back does not answer")??;
-        out.note("The hub is back, and the session goes on.");
+        if taken {
+            return Ok(Some(hub));
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Waits for the hub to come back; no longer than it may be away, or than the agent is there.
+async fn wait(place: &Place, pipe: &mut Pipe) -> Result<Option<Link>> {
+    let mut refused = None;
+    let found = tokio::select! {
+        found = timeout(place.away, find(&place.socket, &place.agent, &mut refused)) => found,
+        () = pipe.closed() => return Ok(None),
+    };
+    match (found, refused) {
+        (Ok(hub), _) => Ok(Some(hub)),
+        (Err(_), Some(error)) => bail!("the hub does not take this agent any more: {error}"),
+        (Err(_), None) => bail!(
+            "the hub stopped and did not come back within {} s; start it with `switchboard \
+             up`, and this agent again",
+            place.away.as_secs()
+        ),
     }
 }
 
@@ -142,24 +154,31 @@ async fn find(socket: &Path, agent: &str, refused: &mut Option<String>) -> Link 
     }
 }
 
-/// The hub that came back learns of the session before anything else is said.
-async fn resume(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<()> {
+/// The hub that came back learns of the session before anything else is said; `false` if it went away again.
+async fn resume(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<bool> {
     let again = lock(memory).again();
-    say(&mut hub.write, &again).await.context("the hub went away")?;
+    if say(&mut hub.write, &again).await.is_err() {
+        return Ok(false);
+    }
     while lock(memory).is_waiting() {
-        let Some(line) = next(&mut hub.read, &mut hub.line).await.context("the hub went away")?
-        else {
-            bail!("the hub stopped again");
-        };
-        let pass = lock(memory).from_hub(&line);
-        match pass {
-            Pass::On => say(&mut pipe.output, &[line]).await.context("the agent's pipe broke")?,
-            Pass::Over => {}
-            Pass::Refused => bail!("the hub that came back does not take the session"),
-        }
+        let Some(line) = hear(&mut hub.read, &mut hub.line).await else { return Ok(false) };
+        pass(line, &mut pipe.output, memory).await?;
     }
     let news = lock(memory).news();
-    say(&mut pipe.output, &news).await.context("the agent's pipe broke")
+    say(&mut pipe.output, &news).await.context("the agent's pipe broke")?;
+    Ok(true)
+}
+
+/// What the hub said goes to the agent, if it is the agent's.
+async fn pass(line: Bytes, output: &mut Stdout, memory: &Mutex<Memory>) -> Result<()> {
+    let pass = lock(memory).from_hub(&line);
+    let told = match pass {
+        Pass::On => line,
+        Pass::Instead(told) => told.into(),
+        Pass::Over => return Ok(()),
+        Pass::Refused => bail!("the hub that came back does not take the session"),
+    };
+    say(output, &[told]).await.context("the agent's pipe broke")
 }
 
 /// Passes lines on, both ways, until somebody is gone.
@@ -185,9 +204,8 @@ async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Resul
         }
     };
     let inward = async {
-        while let Ok(Some(line)) = next(read, heard).await {
-            lock(memory).from_hub(&line);
-            say(output, &[line]).await.context("the agent's pipe broke")?;
+        while let Some(line) = hear(read, heard).await {
+            pass(line, output, memory).await?;
         }
         anyhow::Ok(())
     };
@@ -200,6 +218,11 @@ async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Resul
             gone
         }
     }
+}
+
+/// The hub's next line, if all of it came: a hub that is killed may leave half of one, which is no message.
+async fn hear(read: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> Option<Bytes> {
+    next(read, line).await.ok().flatten().filter(|line| line.ends_with(b"\n"))
 }
 
 /// The next line; a read that is given up leaves what it has in `line`.
