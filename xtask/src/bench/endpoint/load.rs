@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::programs::Programs;
@@ -58,6 +58,10 @@ pub(super) struct Opened {
     pub(super) resident: f64,
     /// Before, in KB, of the process and its children; what several share is counted once (PSS).
     pub(super) before: f64,
+    /// What is resident of all these where they begin, in KB: at rest, or with others open.
+    pub(super) from: f64,
+    /// The same with all of them open.
+    pub(super) to: f64,
     /// What is resident for each session, in KB.
     pub(super) each: f64,
     /// New sessions per second.
@@ -106,19 +110,45 @@ impl Target {
         let resident = resident(self.pid)?;
         let said = answers(command)?;
         let number = |key: &str| said["watch"][0][key].as_f64().context("no memory was told");
-        let (before, after) = (number("rss_kib_before")?, number("rss_kib")?);
+        let (from, to) = (number("rss_kib_before")?, number("rss_kib")?);
         let seconds = said["seconds"].as_f64().context("no time was told")?;
-        let (count, each) = (sessions as f64, (after - before) / sessions as f64);
-        Ok(Opened { resident, before: number("pss_kib_before")?, each, rate: count / seconds })
+        let count = sessions as f64;
+        Ok(Opened {
+            resident,
+            before: number("pss_kib_before")?,
+            from,
+            to,
+            each: (to - from) / count,
+            rate: count / seconds,
+        })
+    }
+
+    /// What sessions cost beyond others. The first ones are put where the start has left room, the more the more servers
+    /// there are, and would seem to cost nothing.
+    pub(super) fn open_beyond(
+        &self,
+        programs: &Programs,
+        others: usize,
+        sessions: usize,
+    ) -> Result<Opened> {
+        let first = self.open(programs, 1)?;
+        let _others = self.hold(programs, others)?;
+        let beyond = self.open(programs, sessions)?;
+        Ok(Opened { resident: first.resident, before: first.before, ..beyond })
     }
 
     /// Opens sessions, and keeps them as long as what is returned.
-    pub(super) fn hold(&self, programs: &Programs, sessions: usize) -> Result<Process> {
+    fn hold(&self, programs: &Programs, sessions: usize) -> Result<Process> {
         let (fewest, mut command) =
             (open_files(self.pid) + sessions, self.command(programs, "sessions", Era::Session));
         command.args(["-n", &sessions.to_string(), "--initialized", "--hold", "600"]);
-        let process = Process::start(command)?;
-        wait("all sessions are open", || open_files(self.pid) >= fewest)?;
+        let mut process = Process::start(command)?;
+        let mut ended = false;
+        wait("all sessions are open", || {
+            ended = process.has_ended();
+            ended || open_files(self.pid) >= fewest
+        })?;
+        ensure!(!ended, "not all of {sessions} sessions could be opened");
         Ok(process)
     }
 

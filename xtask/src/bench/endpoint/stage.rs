@@ -35,6 +35,10 @@ impl Process {
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
+
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
 }
 
 impl Drop for Process {
