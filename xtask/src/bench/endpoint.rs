@@ -12,6 +12,7 @@ mod load;
 mod memory;
 mod programs;
 mod recording;
+mod records;
 mod soak;
 mod stage;
 mod start;

@@ -19,10 +19,13 @@ struct Ratios {
     p50: Vec<f64>,
     p99: Vec<f64>,
     cpu: Vec<f64>,
+    /// Calls that were measured, in both eras.
+    made: f64,
 }
 
-/// Measures a direct connection and the hub in the same rounds, and judges the hub.
-pub(super) fn compare(bench: &Bench, goals: &mut Goals, targets: [&Target; 2]) -> Result<()> {
+/// Measures a direct connection and the hub in the same rounds, and judges the hub. How many calls it was measured with.
+pub(super) fn compare(bench: &Bench, goals: &mut Goals, targets: [&Target; 2]) -> Result<f64> {
+    let mut made = 0.0;
     say::note(format_args!(
         "{:<29}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}",
         "stateless, × session era", "calls/s", "doubt", "p50", "p99", "CPU", "doubt",
@@ -35,6 +38,7 @@ pub(super) fn compare(bench: &Bench, goals: &mut Goals, targets: [&Target; 2]) -
             }
         }
         let [direct, hub] = all;
+        made += hub.made;
         direct.print(connections, "direct, without a hub");
         hub.print(connections, "hub");
         let beside = hub.beside(&direct);
@@ -47,7 +51,7 @@ pub(super) fn compare(bench: &Bench, goals: &mut Goals, targets: [&Target; 2]) -
         let what = at("calls/s") + ", × session, beside direct";
         goals.add(what, told(&beside.rate), Limit::AtLeast(1.0), "× direct");
     }
-    Ok(())
+    Ok(made)
 }
 
 impl Ratios {
@@ -72,6 +76,7 @@ impl Ratios {
         self.p50.push(new.p50 / old.p50);
         self.p99.push(new.p99 / old.p99);
         self.cpu.push(new.cpu / old.cpu);
+        self.made += new.calls + old.calls;
         Ok(())
     }
 
@@ -84,7 +89,7 @@ impl Ratios {
             rate: of(&self.rate, &others.rate),
             p50: of(&self.p50, &others.p50),
             p99: of(&self.p99, &others.p99),
-            cpu: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -16,7 +16,8 @@ pub(super) struct Goals(Vec<Goal>);
 struct Goal {
     what: String,
     figure: Figure,
-    limit: Limit,
+    /// None where nothing was aimed at.
+    limit: Option<Limit>,
     unit: &'static str,
 }
 
@@ -93,12 +94,17 @@ impl Goals {
         limit: Limit,
         unit: &'static str,
     ) {
-        self.0.push(Goal { what: what.into(), figure: figure.into(), limit, unit });
+        self.0.push(Goal { what: what.into(), figure: figure.into(), limit: Some(limit), unit });
     }
 
     /// A goal of which nothing can be told here.
     pub(super) fn miss(&mut self, what: impl Into<String>, limit: Limit, unit: &'static str) {
         self.add(what, f64::NAN, limit, unit);
+    }
+
+    /// What stands beside a goal so that it is not mistaken: nothing was aimed at.
+    pub(super) fn tell(&mut self, what: impl Into<String>, figure: f64, unit: &'static str) {
+        self.0.push(Goal { what: what.into(), figure: figure.into(), limit: None, unit });
     }
 
     pub(super) fn print(&self) {
@@ -111,6 +117,10 @@ impl Goals {
             };
             let pad = width - what.chars().count();
             let told = format!("{what}{:pad$}  {:>9} {doubt:<7} {unit:<9}", "", exact(figure.size));
+            let Some(limit) = limit else {
+                anstream::println!("{told} no goal, for comparison");
+                continue;
+            };
             let (word, bound) = limit.words();
             let (style, verdict) = limit.verdict(*figure).words();
             let bound = exact(bound);

@@ -125,13 +125,13 @@ impl Counted {
     }
 
     fn per_call(&self, bench: &Bench, name: &str, target: &Target, era: Era) -> Result<Figure> {
-        target.count(&bench.programs, WARM, era)?;
+        target.count(&bench.programs, (WARM, 1), era)?;
         std::thread::sleep(BEHIND);
         self.control("--zero", target.pid)?;
         for old in self.files(name) {
             let _ = fs::remove_file(old);
         }
-        target.count(&bench.programs, self.calls, era)?;
+        target.count(&bench.programs, (self.calls, 1), era)?;
         std::thread::sleep(BEHIND);
         self.control("--dump", target.pid)?;
         let mut figure = Figure { all: 0.0, behind: 0.0 };

@@ -49,6 +49,8 @@ pub(super) struct Figures {
     pub(super) p99: f64,
     /// Processor time per call, in microseconds.
     pub(super) cpu: f64,
+    /// How many calls were measured.
+    pub(super) calls: f64,
 }
 
 /// What open sessions cost.
@@ -95,10 +97,16 @@ impl Target {
         self.measure(command, amount)
     }
 
-    /// So many calls, one after the other, unmeasured.
-    pub(super) fn count(&self, programs: &Programs, calls: usize, era: Era) -> Result<()> {
+    /// So many calls, and so many of them at once, unmeasured.
+    pub(super) fn count(
+        &self,
+        programs: &Programs,
+        (calls, at_once): (usize, usize),
+        era: Era,
+    ) -> Result<()> {
         let mut command = self.command(programs, "call", era);
-        command.args(["--tool", &self.tool, "-c", "1", "--requests", &calls.to_string()]);
+        command.args(["--tool", &self.tool, "-c", &at_once.to_string()]);
+        command.args(["--requests", &calls.to_string()]);
         answers(command).map(drop)
     }
 
@@ -154,7 +162,7 @@ impl Target {
 
     /// Whether one call is answered.
     pub(super) fn once(&self, programs: &Programs) -> bool {
-        self.count(programs, 1, Era::Session).is_ok()
+        self.count(programs, (1, 1), Era::Session).is_ok()
     }
 
     /// Whether so many tools are listed.
@@ -182,6 +190,7 @@ impl Target {
             p50: number(&said["p50_us"])?,
             p99: number(&said["p99_us"])?,
             cpu,
+            calls: number(&said["requests"])?,
         })
     }
 
@@ -214,7 +223,13 @@ pub(super) fn resident(pid: u32) -> Result<f64> {
 /// The middle of some figures, each for itself.
 pub(super) fn middle(all: &[Figures]) -> Figures {
     let of = |pick: fn(&Figures) -> f64| median(all.iter().map(pick).collect());
-    Figures { rate: of(|f| f.rate), p50: of(|f| f.p50), p99: of(|f| f.p99), cpu: of(|f| f.cpu) }
+    Figures {
+        rate: of(|f| f.rate),
+        p50: of(|f| f.p50),
+        p99: of(|f| f.p99),
+        cpu: of(|f| f.cpu),
+        calls: of(|f| f.calls),
+    }
 }
 
 /// The middle one; of an even number, the mean of the two.
