@@ -1,6 +1,8 @@
 """PyPI `mcp` 1.x: a `ClientSession` over Streamable HTTP, HTTP+SSE or stdio, also through `mcp-remote`."""
 
 import asyncio
+import re
+import sys
 import tempfile
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -20,20 +22,26 @@ async def answer(_context, _question):
 
 @asynccontextmanager
 async def connect(wanted):
+    """The streams, and what a bridge writes about itself, if there is one."""
     own = headers(wanted.token)
     if wanted.start:
         async with stdio_client(StdioServerParameters(**wanted.start)) as streams:
-            yield streams
+            yield *streams, None
     elif wanted.mode == "http":
         async with streamablehttp_client(wanted.url, headers=own) as (read, write, _):
-            yield read, write
+            yield read, write, None
     elif wanted.mode == "sse":
         async with sse_client(wanted.url, headers=own) as streams:
-            yield streams
+            yield *streams, None
     else:
         with tempfile.TemporaryDirectory() as place:
-            async with stdio_client(bridge(wanted, place)) as streams:
-                yield streams
+            with open(Path(place) / "log", "w+") as log:
+                try:
+                    async with stdio_client(bridge(wanted, place), errlog=log) as streams:
+                        yield *streams, log
+                finally:
+                    log.seek(0)
+                    sys.stderr.write(log.read())
 
 
 def bridge(wanted, place):
@@ -51,13 +59,22 @@ def bridge(wanted, place):
     return StdioServerParameters(command=wanted.node, args=line, env=environment)
 
 
+def spoken(log):
+    """What a bridge speaks with the server, where it says that it speaks another revision than its client."""
+    log.seek(0)
+    said = re.search(r"speaks MCP (\S+);", log.read())
+    return said and said[1]
+
+
 async def main():
     wanted = arguments(["http", "sse", "stdio", "remote", "remote-auto"])
-    async with connect(wanted) as (read, write):
+    async with connect(wanted) as (read, write, log):
         limit = timedelta(seconds=60)
         async with ClientSession(read, write, limit, elicitation_callback=answer) as session:
             hello = await session.initialize()
-            await see(session, wanted, hello.protocolVersion)
+            # It is written before the answer to the handshake.
+            revision = log and spoken(log)
+            await see(session, wanted, revision or hello.protocolVersion)
 
 
 asyncio.run(main())

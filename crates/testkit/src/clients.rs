@@ -84,7 +84,7 @@ pub struct Names<'a> {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the requests")]
 pub struct Seen {
-    pub revision: Option<String>,
+    pub revision: String,
     pub tools: Vec<String>,
     pub resources: Vec<String>,
     pub prompts: Vec<String>,
@@ -121,13 +121,13 @@ impl Client {
         Self { name, runtime, script, mode }
     }
 
-    /// The revision in which it ends up speaking with whoever knows them all; `None` of one that does not say.
-    pub fn revision(&self) -> Option<&'static str> {
+    /// The revision in which it ends up speaking with whoever knows them all.
+    pub fn revision(&self) -> &'static str {
         match (self.script, self.mode) {
-            ("fastmcp_cli.py", _) => None,
-            // Also through `mcp-remote`, whatever that speaks on its other side.
-            ("mcp_1.py", _) | (_, "legacy") => Some("2025-11-25"),
-            _ => Some("2026-07-28"),
+            // `mcp-remote` answers its client's handshake itself, and bridges.
+            ("mcp_1.py", "remote-auto") => "2026-07-28",
+            ("mcp_1.py", _) | (_, "legacy" | "sse") => "2025-11-25",
+            _ => "2026-07-28",
         }
     }
 

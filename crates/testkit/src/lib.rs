@@ -17,6 +17,7 @@ pub mod fuzz;
 pub mod hostile;
 pub mod keyring;
 pub mod mutate;
+pub mod panics;
 #[cfg(unix)]
 pub mod postgres;
 pub mod scratch;

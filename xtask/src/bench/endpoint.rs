@@ -3,6 +3,7 @@
 
 mod calls;
 mod eras;
+mod files;
 mod goals;
 mod growth;
 mod instructions;
@@ -11,6 +12,7 @@ mod load;
 mod memory;
 mod programs;
 mod recording;
+mod records;
 mod soak;
 mod stage;
 mod start;
@@ -75,6 +77,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Measures everything, or only those parts, and says which goals are met.
 pub(super) fn run(length: Length, only: &[String]) -> Result<()> {
+    files::take_all();
     let bench = Bench { programs: Programs::build()?, length };
     let clock = Stopwatch::start();
     let mut goals = Goals::default();

@@ -7,7 +7,7 @@ mod pipes;
 mod random;
 
 use serde_json::json;
-use switchboard_testkit::hostile;
+use switchboard_testkit::{hostile, panics};
 
 use crate::kit::{Client, Hub, call, request, stateless};
 use crate::legacy;
@@ -45,6 +45,7 @@ async fn still_serves(hub: &Hub) {
     let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
     let answer = client.post(&call(1, "alpha__echo", json!({}))).await.json().await;
     assert!(answer["result"].is_object());
+    panics::none();
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use switchboard_core::results::Bounds;
 use switchboard_core::{Audience, Kind, Offer, Ports, Registry, Results, Router};
 use switchboard_mcp::{Authenticate, Endpoint, Options, Principal, Role};
 use switchboard_model::{AgentId, Clock, ServerKey, ServerName, SystemClock, UserId};
+use switchboard_testkit::panics;
 use switchboard_wire::types::{
     Capabilities, Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry,
 };
@@ -107,6 +108,7 @@ impl Hub {
     }
 
     async fn by(way: Way, clock: Arc<dyn Clock>, change: impl FnOnce(&mut Options)) -> Self {
+        panics::watch();
         let registry = Registry::default();
         registry.publish(&key("alpha"), Arc::new(offer("alpha")));
         registry.publish(&key("beta"), Arc::new(offer("beta")));

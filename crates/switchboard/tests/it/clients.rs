@@ -95,7 +95,7 @@ fn check(is_wanted: impl Fn(&str) -> bool) {
         let name = client.name;
         assert_eq!(seen.tools, tools, "{name}");
         assert!(seen.call.contains(words), "{name} {tool}: {}", seen.call);
-        assert_eq!(seen.revision.as_deref(), client.revision(), "{name}");
+        assert_eq!(seen.revision, client.revision(), "{name}");
         good(name, &seen);
     }
 }

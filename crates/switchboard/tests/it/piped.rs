@@ -46,7 +46,7 @@ fn start(context: &Context) -> Start {
 #[track_caller]
 fn good(client: &Outsider, seen: &Seen) {
     let name = client.name;
-    assert_eq!(seen.revision.as_deref(), client.revision(), "{name}");
+    assert_eq!(seen.revision, client.revision(), "{name}");
     for tool in [NAMES.tool, "system_health_check"] {
         assert!(seen.tools.contains(&tool.to_owned()), "{name}: {:?}", seen.tools);
     }

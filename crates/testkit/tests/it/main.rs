@@ -16,5 +16,6 @@ mod faults_process;
 mod http;
 mod limits;
 mod links;
+mod panics;
 mod referee;
 mod well_behaved;

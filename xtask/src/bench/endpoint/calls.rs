@@ -2,12 +2,14 @@
 //! to one behind a pipe; in turns, so that a noisy moment hits all alike. What a pipe costs without a hub is told by the
 //! benchmark `upstream`: the load generator speaks HTTP.
 
-use anyhow::Result;
+use std::cell::Cell;
+
+use anyhow::{Result, ensure};
 
 use super::goals::{Goals, Limit, number};
 use super::load::{Amount, Era, Figures, Target, median, middle};
 use super::stage::{Home, Hop, Hub};
-use super::{Bench, eras, say};
+use super::{Bench, eras, records, say};
 
 /// What the best other gateway does with one shared process, times two and a half, as a part of what
 /// the floor did on the machine where that was measured.
@@ -28,6 +30,8 @@ const DIRECT: usize = 0;
 const FLOOR: usize = 2;
 const HUB: usize = 3;
 const HUB_PIPE: usize = 4;
+/// In the place of the pipe where a server takes its time.
+const HUB_USUAL: usize = 4;
 
 /// The session era, at each number of connections.
 pub(super) fn sessions(bench: &Bench, goals: &mut Goals) -> Result<()> {
@@ -52,8 +56,9 @@ pub(super) fn sessions(bench: &Bench, goals: &mut Goals) -> Result<()> {
             let what = format!("calls/s {at}, one process behind a pipe");
             goals.add(what, pipe, Limit::AtLeast(PIPE), "× floor");
         }
+        stage.still_one(bench)?;
     }
-    stage.hub.recorded_all(goals, "session era")
+    stage.recorded(bench, goals, "session era")
 }
 
 /// The stateless era: beside the floor, and beside the session era of the same hub.
@@ -65,8 +70,9 @@ pub(super) fn stateless(bench: &Bench, goals: &mut Goals) -> Result<()> {
         let least = least(Era::Stateless, connections);
         goals.add(what, ratio(&all, |f| f.rate, HUB), least, "× floor");
     }
-    eras::compare(bench, goals, [&stage.targets[DIRECT], &stage.targets[HUB]])?;
-    stage.hub.recorded_all(goals, "stateless era")
+    let targets = [&stage.targets[DIRECT], &stage.targets[HUB]];
+    stage.made.set(stage.made.get() + eras::compare(bench, goals, targets)?);
+    stage.recorded(bench, goals, "stateless era")
 }
 
 /// A server that takes its time: the hub must not add to it.
@@ -75,16 +81,24 @@ pub(super) fn slow(bench: &Bench, goals: &mut Goals) -> Result<()> {
     // Within a twentieth: a moment's noise in one round of few would decide it.
     let all = stage.rounds(bench, bench.pick(21, 1), 256, Era::Session)?;
     for (what, pick) in [("p50", (|f| f.p50) as fn(&Figures) -> f64), ("p99", |f| f.p99)] {
-        let what = format!("20 ms server, 256 connections and as many in flight: {what}");
-        goals.add(what, ratio(&all, pick, HUB), Limit::AtMost(1.05), "× floor");
+        let label = |limit: &str| format!("20 ms server, 256 connections, {limit}: {what}");
+        let figure = ratio(&all, pick, HUB);
+        goals.add(label("`max_in_flight = 1024`"), figure, Limit::AtMost(1.05), "× floor");
+        // A quarter of them at once: each waits for three others.
+        let usual = ratio(&all, pick, HUB_USUAL);
+        goals.tell(label("64 in flight, as it is by default"), usual, "× floor");
     }
-    stage.hub.recorded_all(goals, "20 ms server")
+    stage.recorded(bench, goals, "20 ms server")
 }
 
 /// Everything that is measured side by side.
 struct Stage {
     targets: Vec<Target>,
     hub: Hub,
+    /// The process of the server behind the hub's pipe.
+    child: u32,
+    /// How many calls were measured through the hub.
+    made: Cell<f64>,
     _hops: [Hop; 3],
 }
 
@@ -108,7 +122,8 @@ impl Stage {
         for tool in ["up__echo", "usual__echo", "pipe__echo"] {
             hub.ready(programs, 30, tool)?;
         }
-        let child = Some(hub.child(&programs.upstream)?);
+        let one = hub.child(&programs.upstream)?;
+        let child = Some(one);
         let mut targets = vec![
             server.target("direct", "echo"),
             http_floor.target("http-floor", "echo"),
@@ -119,7 +134,29 @@ impl Stage {
             [] => Target { child, ..hub.target("hub, stdio", "pipe__echo") },
             _ => Target { child, ..hub.target("hub, 64 at once", "usual__echo") },
         });
-        Ok(Self { targets, hub, _hops: [server, http_floor, mcp_floor] })
+        Ok(Self {
+            targets,
+            hub,
+            child: one,
+            made: Cell::default(),
+            _hops: [server, http_floor, mcp_floor],
+        })
+    }
+
+    /// However many sessions have called, one process has answered them all. Sessions outlive their connections, and so
+    /// would a process of their own.
+    fn still_one(&self, bench: &Bench) -> Result<()> {
+        let (then, now) = (self.child, self.hub.child(&bench.programs.upstream)?);
+        ensure!(
+            then == now,
+            "the process behind the pipe was {then} and is {now}: it was replaced"
+        );
+        Ok(())
+    }
+
+    fn recorded(&self, bench: &Bench, goals: &mut Goals, when: &str) -> Result<()> {
+        let made = (&self.hub, &self.targets[HUB], self.made.get());
+        records::judge(&bench.programs, goals, made, when)
     }
 
     /// Figures by target and round.
@@ -141,6 +178,8 @@ impl Stage {
                 figures.push(target.calls(&bench.programs, amount)?);
             }
         }
+        let through_hub: f64 = all[HUB..].iter().flatten().map(|figures| figures.calls).sum();
+        self.made.set(self.made.get() + through_hub);
         self.print(connections, &all);
         Ok(all)
     }
@@ -158,11 +197,12 @@ impl Stage {
             "p99",
             "CPU",
         ));
-        for (at, (target, figures)) in self.targets.iter().zip(all).enumerate() {
-            let Figures { rate, p50, p99, cpu } = middle(figures);
+        let names = self.targets.iter().map(|target| target.name);
+        for (at, (name, figures)) in names.zip(all).enumerate() {
+            let Figures { rate, p50, p99, cpu, .. } = middle(figures);
             say::note(format_args!(
                 "  {:<15}{:>9}{:>11}{:>11}{:>11}   {:>8.2}{:>7.2}{:>7.2}{:>7.2}",
-                target.name,
+                name,
                 number(rate),
                 number(p50),
                 number(p99),

@@ -1,10 +1,12 @@
-//! What was aimed at, and whether it was reached: one line each, printed at the end.
+//! What was aimed at, and whether it was reached: one line each, printed at the end. Only what is on the good side of its
+//! limit is met; what noise hides of a figure is told beside it, and never makes a goal easier.
 
 use anstyle::{AnsiColor, Style};
 
 use crate::say;
 
 const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
 
 /// The goals so far.
@@ -13,10 +15,19 @@ pub(super) struct Goals(Vec<Goal>);
 
 struct Goal {
     what: String,
-    /// Not a number if it was not measured.
-    figure: f64,
-    limit: Limit,
+    figure: Figure,
+    /// None where nothing was aimed at.
+    limit: Option<Limit>,
     unit: &'static str,
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figure {
+    /// Not a number if it was not measured.
+    pub(super) size: f64,
+    /// How far it may be from what very many rounds would tell, where that is known.
+    pub(super) doubt: f64,
 }
 
 /// On which side of a figure it is good to be.
@@ -26,11 +37,33 @@ pub(super) enum Limit {
     AtLeast(f64),
 }
 
+/// What can be said of a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Met,
+    /// On the wrong side, but not by more than noise may have put it there.
+    NotToldApart,
+    Missed,
+    NotMeasured,
+}
+
+impl From<f64> for Figure {
+    fn from(size: f64) -> Self {
+        Self { size, doubt: 0.0 }
+    }
+}
+
 impl Limit {
-    fn is_met(self, figure: f64) -> bool {
-        match self {
-            Self::AtMost(limit) => figure <= limit,
-            Self::AtLeast(limit) => figure >= limit,
+    fn verdict(self, Figure { size, doubt }: Figure) -> Verdict {
+        let beyond = match self {
+            Self::AtMost(limit) => size - limit,
+            Self::AtLeast(limit) => limit - size,
+        };
+        match beyond {
+            _ if beyond.is_nan() => Verdict::NotMeasured,
+            ..=0.0 => Verdict::Met,
+            _ if beyond <= doubt => Verdict::NotToldApart,
+            _ => Verdict::Missed,
         }
     }
 
@@ -42,15 +75,26 @@ impl Limit {
     }
 }
 
+impl Verdict {
+    fn words(self) -> (Style, &'static str) {
+        match self {
+            Self::Met => (GREEN, "met"),
+            Self::NotToldApart => (YELLOW, "NOT TOLD APART"),
+            Self::Missed => (RED, "MISSED"),
+            Self::NotMeasured => (RED, "NOT MEASURED"),
+        }
+    }
+}
+
 impl Goals {
     pub(super) fn add(
         &mut self,
         what: impl Into<String>,
-        figure: f64,
+        figure: impl Into<Figure>,
         limit: Limit,
         unit: &'static str,
     ) {
-        self.0.push(Goal { what: what.into(), figure, limit, unit });
+        self.0.push(Goal { what: what.into(), figure: figure.into(), limit: Some(limit), unit });
     }
 
     /// A goal of which nothing can be told here.
@@ -58,24 +102,38 @@ impl Goals {
         self.add(what, f64::NAN, limit, unit);
     }
 
+    /// What stands beside a goal so that it is not mistaken: nothing was aimed at.
+    pub(super) fn tell(&mut self, what: impl Into<String>, figure: f64, unit: &'static str) {
+        self.0.push(Goal { what: what.into(), figure: figure.into(), limit: None, unit });
+    }
+
     pub(super) fn print(&self) {
         say::heading("goals");
         let width = self.0.iter().map(|goal| goal.what.chars().count()).max().unwrap_or_default();
         for Goal { what, figure, limit, unit } in &self.0 {
-            let (word, bound) = limit.words();
-            let (style, verdict) = match limit.is_met(*figure) {
-                true => (GREEN, "met"),
-                false if figure.is_nan() => (RED, "NOT MEASURED"),
-                false => (RED, "MISSED"),
+            let doubt = match figure.doubt {
+                0.0 => String::new(),
+                doubt => format!("± {doubt:.3}"),
             };
             let pad = width - what.chars().count();
-            anstream::println!(
-                "{what}{:pad$}  {:>9} {unit:<9} {word:<8} {:<8} {style}{verdict}{style:#}",
-                "",
-                number(*figure),
-                number(bound),
-            );
+            let told = format!("{what}{:pad$}  {:>9} {doubt:<7} {unit:<9}", "", exact(figure.size));
+            let Some(limit) = limit else {
+                anstream::println!("{told} no goal, for comparison");
+                continue;
+            };
+            let (word, bound) = limit.words();
+            let (style, verdict) = limit.verdict(*figure).words();
+            let bound = exact(bound);
+            anstream::println!("{told} {word:<8} {bound:<8} {style}{verdict}{style:#}");
         }
+    }
+}
+
+/// One digit more than where figures are only looked at: 1.004 is not 1.
+fn exact(figure: f64) -> String {
+    match figure.abs() {
+        20.0.. => number(figure),
+        _ => format!("{figure:.3}"),
     }
 }
 
@@ -93,16 +151,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_hold_at_themselves() {
-        for (limit, figure, met) in [
-            (Limit::AtMost(1.5), 1.5, true),
-            (Limit::AtMost(1.5), 1.51, false),
-            (Limit::AtLeast(0.75), 0.75, true),
-            (Limit::AtLeast(0.75), 0.74, false),
-            (Limit::AtLeast(0.75), f64::NAN, false),
-            (Limit::AtMost(0.75), f64::NAN, false),
+    fn only_the_good_side_is_met() {
+        let (most, least) = (Limit::AtMost(1.5), Limit::AtLeast(0.75));
+        for (limit, size, doubt, verdict) in [
+            (most, 1.5, 0.0, Verdict::Met),
+            (most, 1.51, 0.0, Verdict::Missed),
+            (most, 1.51, 0.02, Verdict::NotToldApart),
+            (most, 1.53, 0.02, Verdict::Missed),
+            (most, 1.49, 0.02, Verdict::Met),
+            (least, 0.75, 0.0, Verdict::Met),
+            (least, 0.74, 0.0, Verdict::Missed),
+            (least, 0.74, 0.02, Verdict::NotToldApart),
+            (least, 0.72, 0.02, Verdict::Missed),
+            (least, 0.76, 0.02, Verdict::Met),
+            (least, f64::NAN, 0.02, Verdict::NotMeasured),
+            (most, f64::NAN, 0.0, Verdict::NotMeasured),
         ] {
-            assert_eq!(limit.is_met(figure), met, "{limit:?} {figure}");
+            let figure = Figure { size, doubt };
+            assert_eq!(limit.verdict(figure), verdict, "{limit:?} {figure:?}");
         }
+    }
+
+    #[test]
+    fn what_is_beyond_a_limit_does_not_look_like_it() {
+        assert_eq!([exact(1.004), exact(1.0)], ["1.004", "1.000"]);
+        assert_eq!([exact(22.04), exact(1234.5)], ["22.0", "1234"]);
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 
 use super::goals::{Goals, Limit, number};
-use super::load::{Amount, Era, Opened, median, middle, resident};
+use super::load::{Amount, Era, Opened, median, middle};
 use super::stage::{Home, Hop, Hub};
 use super::{Bench, say};
 
@@ -46,7 +46,7 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
             number(figures.cpu),
             number(median(opened[at].clone())),
             number(held[at].each),
-            number(held[at].resident),
+            number(held[at].resident / 1024.0),
         ));
     }
     let label = |what: &str| format!("{count} servers: {what}");
@@ -60,15 +60,9 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
     Ok(())
 }
 
-/// What sessions cost beyond as many others. The first ones are put where the start has left room, the more the more
-/// servers there are, and would seem to cost nothing.
 fn marginal(bench: &Bench, hub: &Hub) -> Result<Opened> {
-    let target = hub.target("hub", "up0__echo");
     hub.rest()?;
-    let before = resident(hub.pid())? / 1024.0;
-    let _others = target.hold(&bench.programs, HELD)?;
-    let opened = target.open(&bench.programs, HELD)?;
-    Ok(Opened { resident: before, ..opened })
+    hub.target("hub", "up0__echo").open_beyond(&bench.programs, HELD, HELD)
 }
 
 fn open(bench: &Bench, hub: &Hub, sessions: usize) -> Result<Opened> {

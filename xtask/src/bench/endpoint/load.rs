@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::programs::Programs;
@@ -49,6 +49,8 @@ pub(super) struct Figures {
     pub(super) p99: f64,
     /// Processor time per call, in microseconds.
     pub(super) cpu: f64,
+    /// How many calls were measured.
+    pub(super) calls: f64,
 }
 
 /// What open sessions cost.
@@ -58,6 +60,10 @@ pub(super) struct Opened {
     pub(super) resident: f64,
     /// Before, in KB, of the process and its children; what several share is counted once (PSS).
     pub(super) before: f64,
+    /// What is resident of all these where they begin, in KB: at rest, or with others open.
+    pub(super) from: f64,
+    /// The same with all of them open.
+    pub(super) to: f64,
     /// What is resident for each session, in KB.
     pub(super) each: f64,
     /// New sessions per second.
@@ -91,10 +97,16 @@ impl Target {
         self.measure(command, amount)
     }
 
-    /// So many calls, one after the other, unmeasured.
-    pub(super) fn count(&self, programs: &Programs, calls: usize, era: Era) -> Result<()> {
+    /// So many calls, and so many of them at once, unmeasured.
+    pub(super) fn count(
+        &self,
+        programs: &Programs,
+        (calls, at_once): (usize, usize),
+        era: Era,
+    ) -> Result<()> {
         let mut command = self.command(programs, "call", era);
-        command.args(["--tool", &self.tool, "-c", "1", "--requests", &calls.to_string()]);
+        command.args(["--tool", &self.tool, "-c", &at_once.to_string()]);
+        command.args(["--requests", &calls.to_string()]);
         answers(command).map(drop)
     }
 
@@ -106,25 +118,51 @@ impl Target {
         let resident = resident(self.pid)?;
         let said = answers(command)?;
         let number = |key: &str| said["watch"][0][key].as_f64().context("no memory was told");
-        let (before, after) = (number("rss_kib_before")?, number("rss_kib")?);
+        let (from, to) = (number("rss_kib_before")?, number("rss_kib")?);
         let seconds = said["seconds"].as_f64().context("no time was told")?;
-        let (count, each) = (sessions as f64, (after - before) / sessions as f64);
-        Ok(Opened { resident, before: number("pss_kib_before")?, each, rate: count / seconds })
+        let count = sessions as f64;
+        Ok(Opened {
+            resident,
+            before: number("pss_kib_before")?,
+            from,
+            to,
+            each: (to - from) / count,
+            rate: count / seconds,
+        })
+    }
+
+    /// What sessions cost beyond others. The first ones are put where the start has left room, the more the more servers
+    /// there are, and would seem to cost nothing.
+    pub(super) fn open_beyond(
+        &self,
+        programs: &Programs,
+        others: usize,
+        sessions: usize,
+    ) -> Result<Opened> {
+        let first = self.open(programs, 1)?;
+        let _others = self.hold(programs, others)?;
+        let beyond = self.open(programs, sessions)?;
+        Ok(Opened { resident: first.resident, before: first.before, ..beyond })
     }
 
     /// Opens sessions, and keeps them as long as what is returned.
-    pub(super) fn hold(&self, programs: &Programs, sessions: usize) -> Result<Process> {
+    fn hold(&self, programs: &Programs, sessions: usize) -> Result<Process> {
         let (fewest, mut command) =
             (open_files(self.pid) + sessions, self.command(programs, "sessions", Era::Session));
         command.args(["-n", &sessions.to_string(), "--initialized", "--hold", "600"]);
-        let process = Process::start(command)?;
-        wait("all sessions are open", || open_files(self.pid) >= fewest)?;
+        let mut process = Process::start(command)?;
+        let mut ended = false;
+        wait("all sessions are open", || {
+            ended = process.has_ended();
+            ended || open_files(self.pid) >= fewest
+        })?;
+        ensure!(!ended, "not all of {sessions} sessions could be opened");
         Ok(process)
     }
 
     /// Whether one call is answered.
     pub(super) fn once(&self, programs: &Programs) -> bool {
-        self.count(programs, 1, Era::Session).is_ok()
+        self.count(programs, (1, 1), Era::Session).is_ok()
     }
 
     /// Whether so many tools are listed.
@@ -152,6 +190,7 @@ impl Target {
             p50: number(&said["p50_us"])?,
             p99: number(&said["p99_us"])?,
             cpu,
+            calls: number(&said["requests"])?,
         })
     }
 
@@ -184,7 +223,13 @@ pub(super) fn resident(pid: u32) -> Result<f64> {
 /// The middle of some figures, each for itself.
 pub(super) fn middle(all: &[Figures]) -> Figures {
     let of = |pick: fn(&Figures) -> f64| median(all.iter().map(pick).collect());
-    Figures { rate: of(|f| f.rate), p50: of(|f| f.p50), p99: of(|f| f.p99), cpu: of(|f| f.cpu) }
+    Figures {
+        rate: of(|f| f.rate),
+        p50: of(|f| f.p50),
+        p99: of(|f| f.p99),
+        cpu: of(|f| f.cpu),
+        calls: of(|f| f.calls),
+    }
 }
 
 /// The middle one; of an even number, the mean of the two.

@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::goals::{Goals, Limit};
 use super::load::{Target, resident};
 use super::programs::Programs;
-use crate::{process, say};
+use crate::process;
 
 /// How often something that should come up is looked for, fifty milliseconds apart.
 const TRIES: usize = 1200;
@@ -34,6 +33,10 @@ impl Process {
 
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
+    }
+
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
     }
 }
 
@@ -232,22 +235,14 @@ impl Hub {
         failed.map_or(Ok(()), Err)
     }
 
-    /// What was measured is the hub with its records: none may have been lost.
-    pub(super) fn recorded_all(&self, goals: &mut Goals, when: &str) -> Result<()> {
+    /// What it counts, as it tells this machine's user.
+    pub(super) fn metrics(&self) -> Result<String> {
         let mut socket = UnixStream::connect(&self.socket).context("the hub has no socket")?;
         let ask = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         socket.write_all(ask.as_bytes()).context("the hub is gone")?;
         let mut said = String::new();
         socket.read_to_string(&mut said).context("the hub is gone")?;
-        let count = |name: &str| -> Result<f64> {
-            let line = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            line.and_then(|line| line.parse().ok()).with_context(|| format!("no {name} is told"))
-        };
-        let written = count("switchboard_records_written_total")?;
-        say::note(format_args!("  {written} calls were recorded"));
-        let lost = count("switchboard_records_dropped_total")?;
-        goals.add(format!("records lost, {when}"), lost, Limit::AtMost(0.0), "");
-        Ok(())
+        Ok(said)
     }
 
     fn tools(&self, programs: &Programs, at_least: usize) -> bool {

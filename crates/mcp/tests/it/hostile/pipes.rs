@@ -7,7 +7,7 @@ use fastrand::Rng;
 use serde_json::json;
 use switchboard_mcp::stdio;
 use switchboard_testkit::data::repetitions;
-use switchboard_testkit::hostile;
+use switchboard_testkit::{hostile, panics};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
 
@@ -81,6 +81,7 @@ async fn known_sets() {
     let hub = Hub::start().await;
     let lines = known();
     leaves_nothing("known sets", async || send(&hub, &lines).await).await;
+    panics::none();
 }
 
 #[tokio::test]
@@ -97,4 +98,5 @@ async fn prove_random_lines() {
         lines.push((0..length).map(|_| random.u8(..)).collect());
     }
     leaves_nothing("random lines", async || send(&hub, &lines).await).await;
+    panics::none();
 }
