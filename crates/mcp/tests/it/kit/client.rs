@@ -216,12 +216,16 @@ impl Answer {
 
     /// The next message of the stream and its id, passing over comments and empty ones.
     pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
-        loop {
-            let (id, data) = self.event().await?;
-            if !data.is_empty() {
-                return Some((id, serde_json::from_slice(&data).unwrap()));
+        let message = async {
+            loop {
+                let (id, data) = self.event().await?;
+                if !data.is_empty() {
+                    return Some((id, serde_json::from_slice(&data).unwrap()));
+                }
             }
-        }
+        };
+        // Comments alone would go on for ever.
+        timeout(LIMIT, message).await.unwrap()
     }
 
     /// The next event.
