@@ -70,7 +70,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// With state that lasts: agents and their tokens, usage, audit, cached catalogs.
+    /// With state that lasts: agents and their tokens, usage, audit, cached catalogs. [`Hub::shutdown`] closes it, for all
+    /// who have a clone of it.
     pub fn store(mut self, store: Store) -> Self {
         self.store = Some(store);
         self
@@ -179,8 +180,10 @@ impl Builder {
             keeping.spawn(cache::keep(store.clone(), upstreams.clone(), end.clone()));
             tasks.spawn(access::review(store.clone(), endpoint.clone(), end.clone()));
         }
-        let told = endpoint.clone();
-        tasks.spawn(offers::follow(upstreams.clone(), registry.clone(), told, end.clone()));
+        let (changes, told) = (upstreams.changes(), endpoint.clone());
+        let following =
+            offers::follow(upstreams.clone(), changes, registry.clone(), told, end.clone());
+        tasks.spawn(following);
         let hub = Hub(Arc::new(Inner {
             upstreams,
             registry,

@@ -1,25 +1,30 @@
 //! What connections offer becomes what is on offer. Only carries over; never decides who sees it.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchboard_core::Registry;
 use switchboard_core::registry::{Freshness, Home, Offer};
 use switchboard_mcp::Endpoint;
-use switchboard_model::{EventKind, ServerKey, ServerState};
+use switchboard_model::{Event, EventKind, ServerKey, ServerState};
 use switchboard_upstream::{Status, Upstreams};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::house_key;
 
-/// Follows the connections until the end.
+/// Follows the connections until the end, by the events of their changes.
 pub(super) async fn follow(
     upstreams: Upstreams,
+    mut events: Receiver<Arc<Event>>,
     registry: Registry,
     endpoint: Endpoint,
     end: CancellationToken,
 ) {
-    let mut events = upstreams.changes();
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
@@ -58,16 +63,28 @@ pub(super) async fn follow(
             },
             Err(RecvError::Lagged(_)) => {
                 sync(&upstreams, &registry);
-                // Of what was missed, whoever looks once too often has missed nothing.
-                for (server, uri) in endpoint.watched() {
-                    endpoint.resource_updated(&server, &uri);
-                    if !upstreams.is_subscribed(&server, &uri) {
-                        endpoint.resource_untold(&server, &uri);
-                    }
-                }
+                catch_up(&upstreams, &endpoint);
             }
             Err(RecvError::Closed) => return,
         }
+    }
+}
+
+/// Events were missed, nobody knows which: any server may have gone and come back, as another one, and any
+/// resource may have changed. Whoever asks or looks once too often has missed nothing.
+fn catch_up(upstreams: &Upstreams, endpoint: &Endpoint) {
+    let watched = endpoint.watched();
+    let servers: BTreeSet<&ServerKey> = watched.iter().map(|(server, _)| server).collect();
+    for server in servers {
+        endpoint.server_removed(server);
+        if let Some(ServerState::Connected { .. }) =
+            upstreams.status_of(server).map(|now| now.state)
+        {
+            endpoint.server_connected(server);
+        }
+    }
+    for (server, uri) in &watched {
+        endpoint.resource_updated(server, uri);
     }
 }
 
