@@ -10,6 +10,7 @@ mod instructions;
 mod lists;
 mod load;
 mod memory;
+mod pipe;
 mod programs;
 mod recording;
 mod records;

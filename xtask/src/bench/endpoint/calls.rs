@@ -1,6 +1,5 @@
 //! Calls in a closed loop: direct, through the floors, and through the hub to a server behind HTTP and
-//! to one behind a pipe; in turns, so that a noisy moment hits all alike. What a pipe costs without a hub is told by the
-//! benchmark `upstream`: the load generator speaks HTTP.
+//! to one behind a pipe, beside a pipe without a hub; in turns, so that a noisy moment hits all alike.
 
 use std::cell::Cell;
 
@@ -8,6 +7,7 @@ use anyhow::{Result, ensure};
 
 use super::goals::{Goals, Limit, number};
 use super::load::{Amount, Era, Figures, Target, median, middle};
+use super::pipe::Pipe;
 use super::stage::{Home, Hop, Hub};
 use super::{Bench, eras, records, say};
 
@@ -94,6 +94,8 @@ pub(super) fn slow(bench: &Bench, goals: &mut Goals) -> Result<()> {
 /// Everything that is measured side by side.
 struct Stage {
     targets: Vec<Target>,
+    /// A server behind a pipe without a hub. None where servers take their time: behind a pipe they do not.
+    pipe: Option<Pipe>,
     hub: Hub,
     /// The process of the server behind the hub's pipe.
     child: u32,
@@ -136,6 +138,7 @@ impl Stage {
         });
         Ok(Self {
             targets,
+            pipe: arguments.is_empty().then(|| Pipe(programs.upstream.clone())),
             hub,
             child: one,
             made: Cell::default(),
@@ -173,13 +176,18 @@ impl Stage {
     ) -> Result<Vec<Vec<Figures>>> {
         let amount = Amount { connections, seconds: bench.pick(1.5, 0.5), era };
         let mut all = vec![Vec::new(); self.targets.len()];
+        let mut piped = Vec::new();
         for _ in 0..rounds {
             for (figures, target) in all.iter_mut().zip(&self.targets) {
                 figures.push(target.calls(&bench.programs, amount)?);
             }
+            if let Some(pipe) = &self.pipe {
+                piped.push(pipe.calls(amount)?);
+            }
         }
         let through_hub: f64 = all[HUB..].iter().flatten().map(|figures| figures.calls).sum();
         self.made.set(self.made.get() + through_hub);
+        all.extend(self.pipe.is_some().then_some(piped));
         self.print(connections, &all);
         Ok(all)
     }
@@ -198,7 +206,7 @@ impl Stage {
             "CPU",
         ));
         let names = self.targets.iter().map(|target| target.name);
-        for (at, (name, figures)) in names.zip(all).enumerate() {
+        for (at, (name, figures)) in names.chain([Pipe::NAME]).zip(all).enumerate() {
             let Figures { rate, p50, p99, cpu, .. } = middle(figures);
             say::note(format_args!(
                 "  {:<15}{:>9}{:>11}{:>11}{:>11}   {:>8.2}{:>7.2}{:>7.2}{:>7.2}",
