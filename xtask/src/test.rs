@@ -48,6 +48,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
+/// The library, and the crates that it exports again.
+const EMBEDDED: [&str; 8] = [
+    "switchboard",
+    "switchboard-config",
+    "switchboard-core",
+    "switchboard-mcp",
+    "switchboard-model",
+    "switchboard-store",
+    "switchboard-upstream",
+    "switchboard-wire",
+];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Step {
     Fmt,
@@ -88,7 +100,7 @@ impl Step {
             }
             Self::Nextest => "the tests",
             Self::Conformance => "the official conformance suite",
-            Self::Doctests => "the examples in the documentation, and the library's own pages",
+            Self::Doctests => "the examples in the documentation, and the library's pages",
         }
     }
 
@@ -148,9 +160,10 @@ impl Step {
             Self::Conformance => conformance::run(),
             Self::Doctests => {
                 execute(cargo(&["test", "--doc", "--workspace", "--locked"])?)?;
-                // What others embed is read by them: no link in it may lead nowhere.
-                let mut doc =
-                    cargo(&["doc", "--no-deps", "--locked", "-p", "switchboard", "--lib"])?;
+                // What others embed is read by them, and so is what it hands on of the crates below: no link
+                // may lead nowhere.
+                let mut doc = cargo(&["doc", "--no-deps", "--locked", "--lib"])?;
+                doc.args(EMBEDDED.map(|name| ["-p", name]).as_flattened());
                 doc.env("RUSTDOCFLAGS", "-D warnings");
                 execute(doc)
             }
