@@ -1,3 +1,5 @@
+//! That only good answers count, each once, and that what is told of them is exact.
+
 use super::*;
 
 fn answer(id: u64, text: &str) -> String {
