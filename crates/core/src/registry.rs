@@ -92,6 +92,11 @@ impl Registry {
         self.change(|now| now.with_audience(audience));
     }
 
+    /// Nobody sees any more what they will not see in `next`, where what is new may have to wait.
+    pub fn narrow_audience(&self, next: &Audience) {
+        self.change(|now| now.with_audience(now.audience().within(next)));
+    }
+
     /// Hears of every new snapshot, by its version; which views changed, their digests tell.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()

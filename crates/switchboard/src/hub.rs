@@ -111,6 +111,8 @@ impl Hub {
             return Applied::default();
         }
         self.0.desired.store(desired.clone());
+        // What is taken away counts at once, however long servers take to end; what is given, once it is there.
+        self.0.registry.narrow_audience(&self.audience());
         if let Some(audited) = &self.0.audited {
             audited.follow(&desired).await;
         }
@@ -122,6 +124,10 @@ impl Hub {
 
     /// Who may see what, by what is declared and who is known now.
     pub fn refresh_audience(&self) {
+        self.0.registry.set_audience(self.audience());
+    }
+
+    fn audience(&self) -> Audience {
         let desired = self.0.desired.load();
         let access = self.0.store.as_ref().map(|store| store.access());
         let known = access.map(|access| access.agents()).unwrap_or_default();
@@ -135,7 +141,7 @@ impl Hub {
         let house = [house_key()];
         let audience = Audience::of(&desired, agents, &house);
         let people = people.iter().map(|user| &user.id);
-        self.0.registry.set_audience(audience.with_people(&desired, people, &house));
+        audience.with_people(&desired, people, &house)
     }
 
     /// Waits until no server is about to become something else, or the time is up.

@@ -1,6 +1,7 @@
 //! Who there is, and which servers each of them may see. Never looks at what is on offer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use switchboard_model::{AgentId, Desired, Scope, ServerKey, ServerName, UserId};
@@ -55,6 +56,23 @@ impl Audience {
             self.users.insert(user.clone(), share(&mut known, keys));
         }
         self
+    }
+
+    /// What everybody sees who sees it in `next`, too: nothing is new in it.
+    pub(crate) fn within(&self, next: &Self) -> Self {
+        fn both<K: Clone + Eq + Hash>(
+            now: &HashMap<K, Keys>,
+            next: &HashMap<K, Keys>,
+        ) -> HashMap<K, Keys> {
+            let left = |old: &Keys, new: &Keys| match old == new {
+                true => old.clone(),
+                false => old.iter().filter(|key| new.contains(key)).cloned().collect(),
+            };
+            now.iter()
+                .filter_map(|(id, old)| Some((id.clone(), left(old, next.get(id)?))))
+                .collect()
+        }
+        Self { agents: both(&self.agents, &next.agents), users: both(&self.users, &next.users) }
     }
 
     /// The servers that somebody sees who does not in `next`, where they are still there.

@@ -106,6 +106,11 @@ impl Snapshot {
         self.version
     }
 
+    /// Who may see what.
+    pub(super) fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
     /// Every server that offers something, by key.
     pub fn servers(&self) -> impl Iterator<Item = (&ServerKey, &Arc<Offer>)> {
         self.servers.iter().map(|(key, parts)| (key, parts.offer()))

@@ -301,6 +301,33 @@ fn who_sees_what() {
 }
 
 #[test]
+fn taken_away_before_anything_is_given() {
+    let keys = ["a", "b", "c"].map(key);
+    let offers = keys.each_ref().map(|key| (key, tools("x", &["x"])));
+    let registry = registry(&offers);
+    let audience = |one: &[ServerKey], two: &[ServerKey]| {
+        let audience = Audience::default().with_agent(agent("one"), one);
+        audience.with_agent(agent("two"), two).with_user(user("ann"), one)
+    };
+    let before = audience(&keys[..2], &keys[2..]).with_agent(agent("gone"), &keys);
+    registry.set_audience(before);
+    let view = |id: &str| registry.load().agent(&agent(id), &Surface::mcp());
+    let two = view("two").unwrap();
+    let next = audience(&keys[1..], &keys[2..]).with_agent(agent("new"), &keys);
+    registry.narrow_audience(&next);
+    let sees = |view: Option<Arc<View>>| {
+        view.map(|view| view.servers().map(|(key, _)| key.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(sees(view("one")).unwrap(), keys[1..2]);
+    assert_eq!(sees(registry.load().user(&user("ann"), &Surface::mcp())).unwrap(), keys[1..2]);
+    assert_eq!((sees(view("gone")), sees(view("new"))), (None, None));
+    registry.set_audience(next);
+    assert_eq!(sees(view("one")).unwrap(), keys[1..]);
+    assert_eq!(sees(view("new")).unwrap(), keys);
+    assert!(Arc::ptr_eq(&two, &view("two").unwrap()), "it was made anew for nothing");
+}
+
+#[test]
 fn what_servers_can_do_between_them() {
     let offer = |capabilities: &str, instructions: Option<&str>| Offer {
         capabilities: Capabilities::read(Some(json(capabilities))),

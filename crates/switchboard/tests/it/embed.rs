@@ -1,5 +1,6 @@
 //! The hub as a library, without a store, a file or a surface.
 
+use std::cell::Cell;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +129,51 @@ async fn a_change_elsewhere_is_not_noticed() {
     hub.settle(Duration::from_secs(60)).await;
     assert!(Arc::ptr_eq(&before, &view()), "what it sees was made again");
     hub.shutdown().await;
+}
+
+/// One change ends a server that is slow to end, and takes another from an agent.
+#[tokio::test]
+async fn what_is_taken_away_counts_at_once() {
+    let (agent, other) = (AgentId::parse("me").unwrap(), AgentId::parse("other").unwrap());
+    let hub = Hub::builder().start().await.unwrap();
+    let mut all = declared(&agent, "a");
+    let more = declared(&other, "b");
+    all.servers.extend(more.servers);
+    all.agents.extend(more.agents);
+    hub.reconcile(&all).await;
+    hub.settle(Duration::from_secs(60)).await;
+    let echo = || hub.call(&agent, "mcp__a__echo", r#"{"text": "hello"}"#);
+    echo().await.unwrap();
+    // What is under way may come to its end.
+    let slow = hub.call(&other, "mcp__b__sleep", r#"{"ms": 3000}"#);
+    let is_busy = || hub.upstreams().get(&global("b")).is_some_and(|b| b.in_flight() > 0);
+    let has_changed = Cell::new(false);
+    let change = async {
+        while !is_busy() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut less = all.clone();
+        less.servers.remove(&global("b"));
+        less.agents.get_mut(&agent).unwrap().servers = Some([].into());
+        hub.reconcile(&less).await;
+        has_changed.set(true);
+    };
+    let meanwhile = async {
+        while hub.desired().servers.len() == 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let refused = echo().await.unwrap_err().to_string();
+        assert!(refused.contains("mcp__a__echo"), "{refused}");
+        assert!(!has_changed.get(), "the other server ended at once");
+    };
+    let (slow, (), ()) = tokio::join!(slow, change, meanwhile);
+    slow.unwrap();
+    hub.shutdown().await;
+}
+
+/// Everybody's server of that name.
+fn global(name: &str) -> ServerKey {
+    ServerKey::global(ServerName::parse(name).unwrap())
 }
 
 /// Knows one token.
