@@ -1,12 +1,17 @@
 //! What connections offer becomes what is on offer. Only carries over; never decides who sees it.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchboard_core::Registry;
 use switchboard_core::registry::{Freshness, Home, Offer};
 use switchboard_mcp::Endpoint;
-use switchboard_model::{EventKind, ServerKey, ServerState};
+use switchboard_model::{Event, EventKind, ServerKey, ServerState};
 use switchboard_upstream::{Status, Upstreams};
+use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +24,18 @@ pub(super) async fn follow(
     endpoint: Endpoint,
     end: CancellationToken,
 ) {
-    let mut events = upstreams.changes();
+    let events = upstreams.changes();
+    hear(events, upstreams, registry, endpoint, end).await;
+}
+
+/// The same, by these events.
+async fn hear(
+    mut events: Receiver<Arc<Event>>,
+    upstreams: Upstreams,
+    registry: Registry,
+    endpoint: Endpoint,
+    end: CancellationToken,
+) {
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
@@ -52,13 +68,28 @@ pub(super) async fn follow(
             },
             Err(RecvError::Lagged(_)) => {
                 sync(&upstreams, &registry);
-                // Of what was missed, whoever looks once too often has missed nothing.
-                for (server, uri) in endpoint.watched() {
-                    endpoint.resource_updated(&server, &uri);
-                }
+                catch_up(&upstreams, &endpoint);
             }
             Err(RecvError::Closed) => return,
         }
+    }
+}
+
+/// Events were missed, nobody knows which: any server may have gone and come back, as another one, and any
+/// resource may have changed. Whoever asks or looks once too often has missed nothing.
+fn catch_up(upstreams: &Upstreams, endpoint: &Endpoint) {
+    let watched = endpoint.watched();
+    let servers: BTreeSet<&ServerKey> = watched.iter().map(|(server, _)| server).collect();
+    for server in servers {
+        endpoint.server_removed(server);
+        if let Some(ServerState::Connected { .. }) =
+            upstreams.status_of(server).map(|now| now.state)
+        {
+            endpoint.server_connected(server);
+        }
+    }
+    for (server, uri) in &watched {
+        endpoint.resource_updated(server, uri);
     }
 }
 
