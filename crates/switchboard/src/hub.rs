@@ -210,8 +210,8 @@ impl Hub {
         self.0.desired.load_full()
     }
 
-    /// Ends every session and server, writes what is still to be written, and returns when nothing
-    /// runs any more.
+    /// Ends every session and server, writes what is still to be written, closes the store (also one that was given
+    /// to [`Builder::store`]), and returns when nothing runs any more.
     pub async fn shutdown(&self) {
         self.0.end.cancel();
         self.0.endpoint.shutdown().await;

@@ -77,6 +77,7 @@ pub use switchboard_config as config;
 pub use switchboard_core as core;
 pub use switchboard_mcp as mcp;
 pub use switchboard_model as model;
+pub use switchboard_rest as rest;
 pub use switchboard_store as store;
 pub use switchboard_upstream as upstream;
 pub use switchboard_wire as wire;

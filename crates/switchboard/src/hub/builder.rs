@@ -70,7 +70,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// With state that lasts: agents and their tokens, usage, audit, cached catalogs.
+    /// With state that lasts: agents and their tokens, usage, audit, cached catalogs. [`Hub::shutdown`] closes it, for all
+    /// who have a clone of it.
     pub fn store(mut self, store: Store) -> Self {
         self.store = Some(store);
         self

@@ -96,6 +96,10 @@ impl Hub {
             RpcError::new(code::INVALID_PARAMS, "this agent is not known to the hub")
         })?;
         let arguments = arguments.into_json()?;
+        if !arguments.as_json().is_object() {
+            let text = "the arguments are not a JSON object, such as {\"path\": \".\"}";
+            return Err(RpcError::new(code::INVALID_PARAMS, text).into());
+        }
         let params = write::object(|params| {
             params.text("name", name);
             params.raw("arguments", arguments.as_json());

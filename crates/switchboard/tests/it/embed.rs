@@ -51,17 +51,26 @@ async fn tools_calls_and_events() {
     assert_eq!((echo.original.as_str(), echo.server.to_string().as_str()), ("echo", "s"));
     assert!(tools.iter().any(|tool| tool.name == "system_health_check"), "the hub's own, bare");
     assert!(hub.tools(&AgentId::parse("nobody").unwrap()).is_empty());
+    // All that it gives out can be named by whoever embeds it.
+    let spans: Option<Arc<dyn switchboard::rest::port::Spans>> = hub.spans();
+    assert!(spans.is_none());
 
     let said = hub.call(&agent, "mcp__s__echo", r#"{"text": "hello"}"#).await.unwrap();
     assert!(said.as_json().as_str().contains(r#""text":"hello""#));
     let health = hub.call(&agent, "system_health_check", r#"{"scope": "external"}"#).await.unwrap();
     let health: serde_json::Value = serde_json::from_str(health.as_json().as_str()).unwrap();
     assert_eq!(health["structuredContent"]["summary"]["healthy"], 1, "{health}");
-    for (name, arguments, words) in
-        [("mcp__s__nothing", "{}", "mcp__s__nothing"), ("mcp__s__echo", "{", "not JSON")]
-    {
-        let error = hub.call(&agent, name, arguments).await.unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+    let nobody = AgentId::parse("nobody").unwrap();
+    for (agent, name, arguments, words) in [
+        (&agent, "mcp__s__nothing", "{}", "mcp__s__nothing"),
+        (&agent, "mcp__s__echo", "{", "not JSON"),
+        (&agent, "mcp__s__echo", "[]", "not a JSON object"),
+        (&agent, "mcp__s__echo", "1", "not a JSON object"),
+        (&agent, "mcp__s__echo", "null", "not a JSON object"),
+        (&nobody, "mcp__s__echo", "{}", "this agent is not known to the hub"),
+    ] {
+        let error = hub.call(agent, name, arguments).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{arguments}: {error}");
     }
     let kinds = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.kind.clone());
     let completed = |kind| matches!(kind, EventKind::ToolCompleted { .. });
