@@ -1,5 +1,6 @@
 //! The hub as a library, without a store, a file or a surface.
 
+use std::cell::Cell;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,25 +154,29 @@ async fn what_is_taken_away_counts_at_once() {
     let echo = || hub.call(&agent, "mcp__a__echo", r#"{"text": "hello"}"#);
     echo().await.unwrap();
     // What is under way may come to its end.
-    let (slow, caller) = (hub.clone(), other.clone());
-    let slow =
-        tokio::spawn(async move { slow.call(&caller, "mcp__b__sleep", r#"{"ms": 3000}"#).await });
-    let busy = || hub.upstreams().get(&global("b")).is_some_and(|b| b.in_flight() > 0);
-    while !busy() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    all.servers.remove(&global("b"));
-    all.agents.get_mut(&agent).unwrap().servers = Some([].into());
-    let changing = hub.clone();
-    let change = tokio::spawn(async move { changing.reconcile(&all).await });
-    while hub.desired().servers.len() == 2 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    let refused = echo().await.unwrap_err().to_string();
-    assert!(refused.contains("mcp__a__echo"), "{refused}");
-    assert!(!change.is_finished(), "the other server ended at once");
-    change.await.unwrap();
-    slow.await.unwrap().unwrap();
+    let slow = hub.call(&other, "mcp__b__sleep", r#"{"ms": 3000}"#);
+    let is_busy = || hub.upstreams().get(&global("b")).is_some_and(|b| b.in_flight() > 0);
+    let has_changed = Cell::new(false);
+    let change = async {
+        while !is_busy() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut less = all.clone();
+        less.servers.remove(&global("b"));
+        less.agents.get_mut(&agent).unwrap().servers = Some([].into());
+        hub.reconcile(&less).await;
+        has_changed.set(true);
+    };
+    let meanwhile = async {
+        while hub.desired().servers.len() == 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let refused = echo().await.unwrap_err().to_string();
+        assert!(refused.contains("mcp__a__echo"), "{refused}");
+        assert!(!has_changed.get(), "the other server ended at once");
+    };
+    let (slow, (), ()) = tokio::join!(slow, change, meanwhile);
+    slow.unwrap();
     hub.shutdown().await;
 }
 

@@ -104,10 +104,11 @@ async fn a_server_that_came_back_unheard_is_asked_again() {
     }
     let end = CancellationToken::new();
     let (registry, endpoint) = (hub.registry().clone(), hub.endpoint().clone());
-    let following = follow(hub.upstreams().clone(), late, registry, endpoint, end.clone());
-    let following = tokio::spawn(following);
-    until("it is asked", || asked() == 2).await;
-    end.cancel();
-    following.await.unwrap();
+    let hears = follow(hub.upstreams().clone(), late, registry, endpoint, end.clone());
+    let asks = async {
+        until("it is asked", || asked() == 2).await;
+        end.cancel();
+    };
+    tokio::join!(hears, asks);
     hub.shutdown().await;
 }
