@@ -180,10 +180,8 @@ impl Builder {
             keeping.spawn(cache::keep(store.clone(), upstreams.clone(), end.clone()));
             tasks.spawn(access::review(store.clone(), endpoint.clone(), end.clone()));
         }
-        let (changes, told) = (upstreams.changes(), endpoint.clone());
-        let following =
-            offers::follow(upstreams.clone(), changes, registry.clone(), told, end.clone());
-        tasks.spawn(following);
+        let told = endpoint.clone();
+        tasks.spawn(offers::follow(upstreams.clone(), registry.clone(), told, end.clone()));
         let hub = Hub(Arc::new(Inner {
             upstreams,
             registry,

@@ -17,10 +17,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::house_key;
 
-/// Follows the connections until the end, by the events of their changes.
-pub(super) async fn follow(
+/// Follows the connections until the end, from the moment of the call: before the future is first run.
+pub(super) fn follow(
     upstreams: Upstreams,
+    registry: Registry,
+    endpoint: Endpoint,
+    end: CancellationToken,
+) -> impl Future<Output = ()> + Send {
+    let events = upstreams.changes();
+    hear(events, upstreams, registry, endpoint, end)
+}
+
+async fn hear(
     mut events: Receiver<Arc<Event>>,
+    upstreams: Upstreams,
     registry: Registry,
     endpoint: Endpoint,
     end: CancellationToken,

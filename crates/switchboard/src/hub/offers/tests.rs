@@ -104,7 +104,7 @@ async fn a_server_that_came_back_unheard_is_asked_again() {
     }
     let end = CancellationToken::new();
     let (registry, endpoint) = (hub.registry().clone(), hub.endpoint().clone());
-    let hears = follow(hub.upstreams().clone(), late, registry, endpoint, end.clone());
+    let hears = hear(late, hub.upstreams().clone(), registry, endpoint, end.clone());
     let asks = async {
         until("it is asked", || asked() == 2).await;
         end.cancel();
