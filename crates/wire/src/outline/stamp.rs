@@ -75,8 +75,15 @@ impl Params<'_> {
             news[0] = Some((PROGRESS, meta::PROGRESS_TOKEN, New::Number(number)));
         }
         if let Some(about) = stamp.about {
-            news[1] = Some((VERSION, meta::PROTOCOL_VERSION, New::Text(about.version)));
-            news[2] = Some((CAPABILITIES, meta::CLIENT_CAPABILITIES, New::Raw(about.capabilities)));
+            let said = |at: usize| self.part(spans[at]);
+            // A client of the stateless era nearly always says itself what is to be said.
+            if !said(VERSION).is_some_and(|said| said.is_plainly(about.version)) {
+                news[1] = Some((VERSION, meta::PROTOCOL_VERSION, New::Text(about.version)));
+            }
+            let able = about.capabilities;
+            if said(CAPABILITIES).is_none_or(|said| said.as_bytes() != able.as_bytes()) {
+                news[2] = Some((CAPABILITIES, meta::CLIENT_CAPABILITIES, New::Raw(able)));
+            }
             if !spans[INFO].is_there() {
                 news[3] = Some((INFO, meta::CLIENT_INFO, New::Raw(about.info)));
             }

@@ -8,7 +8,10 @@ use crate::{Edit, Limits, Message, rewrite};
 
 /// Params with many of the members that are noted, in any order, some of them twice.
 fn any_params() -> impl Strategy<Value = String> {
-    let value = || prop_oneof![any_json(), Just("\"text\"".to_owned()), Just("null".to_owned())];
+    let value = || {
+        let known = ["\"text\"", "null", VERSION, CAPABILITIES].map(str::to_owned);
+        prop_oneof![any_json(), prop::sample::select(known.to_vec())]
+    };
     let inner = prop::sample::select(
         IN_META.into_iter().chain(["other", "progressToke\\u006e"]).collect::<Vec<_>>(),
     );
@@ -40,10 +43,14 @@ fn read(message: &str) -> Option<Params<'_>> {
     }
 }
 
+/// What the stamps of these tests say, which params may say already.
+const VERSION: &str = r#""2026-07-28""#;
+const CAPABILITIES: &str = r#"{"roots":{}}"#;
+
 fn stamps() -> [Stamp<'static>; 4] {
     let about = About {
-        version: "2026-07-28",
-        capabilities: json(r#"{"roots":{}}"#),
+        version: VERSION.trim_matches('"'),
+        capabilities: json(CAPABILITIES),
         info: json(r#"{"name":"hub"}"#),
     };
     [None, Some(7)]
@@ -111,6 +118,36 @@ fn what_is_there_twice() {
             assert_eq!(read(&message).unwrap().once(), Err(Repeated(key)), "{params}");
         }
         assert_eq!(Params::from(json(params)).once(), Err(Repeated(key)), "{params}");
+    }
+}
+
+/// What is said already stays where it is, as an edit would leave it.
+#[test]
+fn what_is_said_already() {
+    let [version, capabilities, info] =
+        [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO];
+    let whole = format!(
+        r#"{{"x":1,"_meta":{{"{version}":{VERSION},"{info}":{{"name":"a"}},"{capabilities}":{CAPABILITIES} }} }}"#
+    );
+    for (from, to) in [
+        ("", ""),
+        ("2026-07-28", "2026-07-29"),
+        ("2026-07-28", r"2026-07-2\u0038"),
+        (CAPABILITIES, "{}"),
+        (CAPABILITIES, r#"{"roots":{} }"#),
+        (capabilities, "other"),
+        (version, "other"),
+        (info, "other"),
+        (info, "progressToken"),
+    ] {
+        let params = whole.replacen(from, to, 1);
+        let params = Params::from(json(&params));
+        for stamp in stamps() {
+            let (mut fast, mut slow) = (Vec::new(), Vec::new());
+            params.stamped(&mut fast, &stamp).unwrap();
+            params.edited(&mut slow, &stamp).unwrap();
+            assert_eq!(String::from_utf8(fast).unwrap(), String::from_utf8(slow).unwrap());
+        }
     }
 }
 
