@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use switchboard_wire::types::Cancelled;
 use switchboard_wire::{Era, Fault, IdKey, Incoming, Json, Message, Request, code, method};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::endpoint::Inner;
+use crate::endpoint::{Inner, LAST_WORD};
 use crate::exchange::{hello, introduced, supported, take};
 use crate::guests::Pass;
 use crate::listeners::Listening;
@@ -200,11 +201,13 @@ impl Channel {
             }
             later @ Work::Later(_) => later,
         };
-        let (out, open, stop) = (self.out.clone(), self.open.clone(), self.inner.stop.clone());
+        let (out, open, inner) = (self.out.clone(), self.open.clone(), self.inner.clone());
+        let (id, method, stop) =
+            (request.id.to_buf(), request.method.to_string(), inner.stop.clone());
         self.under_way.spawn(async move {
             let reply = tokio::select! {
                 reply = work.finish() => reply,
-                () = stop.cancelled() => None,
+                () = stop.cancelled() => Some(inner.scribe.ended(id.as_id(), era, &method)),
             };
             open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             if let Some(reply) = reply {
@@ -217,7 +220,7 @@ impl Channel {
     pub(crate) async fn settle(&self, stop: &CancellationToken) {
         tokio::select! {
             () = self.under_way.wait() => {}
-            () = stop.cancelled() => {}
+            () = stop.cancelled() => drop(timeout(LAST_WORD, self.under_way.wait()).await),
         }
     }
 

@@ -11,6 +11,7 @@ use switchboard_core::{Registry, Router, Surface};
 use switchboard_model::{Clock, ServerKey};
 use switchboard_wire::types::Capabilities;
 use switchboard_wire::{Json, Limits as WireLimits};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -26,6 +27,8 @@ use crate::seal::Seal;
 use crate::session::Sessions;
 use crate::watches::Watches;
 
+/// How long it may take to tell a call that it has ended.
+pub(crate) const LAST_WORD: Duration = Duration::from_secs(1);
 /// How often what is too old is looked for.
 const SWEEP: Duration = Duration::from_secs(30);
 
@@ -52,6 +55,10 @@ pub(crate) struct Inner {
     /// What an agent's door can do whatever its servers can: servers come later.
     pub(crate) always: Capabilities,
     pub(crate) tasks: TaskTracker,
+    /// The calls under way that somebody waits for.
+    pub(crate) calls: TaskTracker,
+    /// Nothing new is begun; what is under way goes on.
+    pub(crate) closing: CancellationToken,
     pub(crate) stop: CancellationToken,
 }
 
@@ -72,6 +79,8 @@ impl Endpoint {
             watches: Watches::default(),
             always: always(),
             tasks: TaskTracker::new(),
+            calls: TaskTracker::new(),
+            closing: CancellationToken::new(),
             stop: CancellationToken::new(),
             seal,
             registry,
@@ -178,9 +187,18 @@ impl Endpoint {
         self.0.sessions.count()
     }
 
-    /// Ends every stream and session and whatever is under way, and waits for it.
+    /// Lets calls under way finish, for [`Limits::farewell`] at most: those that have not are answered with an error.
+    /// Then ends every stream and session, and waits for that.
     pub async fn shutdown(&self) {
+        self.0.closing.cancel();
+        self.0.calls.close();
+        let _ = timeout(self.0.limits.farewell, self.0.calls.wait()).await;
+        for session in self.0.sessions.all() {
+            session.end_calls();
+        }
         self.0.stop.cancel();
+        // Before the streams end, on which some of them are told.
+        let _ = timeout(LAST_WORD, self.0.calls.wait()).await;
         self.0.listeners.end_where(|_| true);
         for session in self.0.sessions.all() {
             session.end();

@@ -117,6 +117,8 @@ pub struct Limits {
     pub unread: usize,
     /// How long a client may take to answer what a server asks.
     pub input: Duration,
+    /// How long calls under way may take when the hub ends; behind that they are answered with an error.
+    pub farewell: Duration,
     /// Calls in all that wait for a client to come back with inputs.
     pub parked: usize,
     /// Calls of one caller that wait so.
@@ -154,6 +156,7 @@ impl Default for Limits {
             batch: 8 * 1024 * 1024,
             unread: 16 * 1024 * 1024,
             input: Duration::from_secs(10 * 60),
+            farewell: Duration::from_secs(5),
             parked: 1_024,
             parked_each: 16,
             listens: 256,

@@ -84,7 +84,7 @@ struct State {
     keys: Vec<String>,
     /// What the client answered before it was asked (`inputResponses`).
     given: Option<JsonBuf>,
-    cancelled: bool,
+    over: Option<Over>,
     progress: Progress,
     missing: Option<JsonBuf>,
     /// The numbers of what a session's client is asked and has not answered.
@@ -114,11 +114,20 @@ enum Hearing {
     Nobody,
 }
 
+/// Why a call goes on no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// The client does not want its answer any more.
+    Cancelled,
+    /// The session has ended, or the hub does. Whoever still waits for the answer has to be told.
+    Ended,
+}
+
 /// What happens to a call besides its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The client does not want its answer any more.
-    Cancelled,
+    /// It goes on no more.
+    Over(Over),
     /// The server asks something that the client has to come back with, or cannot.
     Asked,
 }
@@ -149,14 +158,21 @@ impl Port {
 
     /// The call is not wanted any more.
     pub(crate) fn cancel(&self) {
-        self.change(|state| state.cancelled = true);
+        self.finish(Over::Cancelled);
+    }
+
+    /// The call cannot go on; whatever came first stays the reason.
+    pub(crate) fn finish(&self, over: Over) {
+        self.change(|state| {
+            state.over.get_or_insert(over);
+        });
     }
 
     /// Ready when something happens to the call.
     pub(crate) fn poll_event(&self, context: &Context<'_>) -> Poll<Event> {
         let mut state = self.lock();
-        if state.cancelled {
-            return Poll::Ready(Event::Cancelled);
+        if let Some(over) = state.over {
+            return Poll::Ready(Event::Over(over));
         }
         // Who asked may be gone meanwhile.
         state.asks.retain(|ask| !ask.answer.is_closed());

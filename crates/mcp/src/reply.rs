@@ -84,6 +84,10 @@ fn list_end(info: &JsonBuf, ttl_ms: i64) -> Box<[u8]> {
     end.as_json().as_bytes()[1..].into()
 }
 
+/// What is said of a call that was ended.
+const ENDED: &str = "The session has ended, or the hub is stopping, before this call was answered. It may have \
+                     been carried out: check before you repeat it.";
+
 /// Writes answers: what is the same for all is made once.
 pub(crate) struct Scribe {
     /// `serverInfo`.
@@ -230,6 +234,14 @@ impl Scribe {
             result.text("cacheScope", "private");
         });
         self.result(id, Era::Stateless, method::DISCOVER, result.as_json())
+    }
+
+    /// That a call was ended by the end of its session, or of the hub.
+    pub(crate) fn ended(&self, id: Id<'_>, era: Era, method: &str) -> Reply {
+        if method == method::TOOLS_CALL {
+            return self.result(id, era, method, output::error_result(ENDED).as_json());
+        }
+        Reply::refused(Some(id), code::INTERNAL_ERROR, ENDED, None).with_status(200)
     }
 
     /// Why a call has no result, as whoever called can act upon it.

@@ -12,12 +12,13 @@ use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, ParamsBuf, peek};
 use tokio::time::{Sleep, sleep};
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::endpoint::Inner;
 use crate::guests::Pass;
 use crate::outbox::Outbox;
 use crate::park;
-use crate::port::{Asking, Event, Port, Speech};
+use crate::port::{Asking, Event, Over, Port, Speech};
 use crate::reply::{self, Reply};
 
 /// Who asks, what they see, and how they are spoken to.
@@ -53,8 +54,8 @@ pub(crate) enum Outcome {
     Answer(Result<JsonBuf, CallError>),
     /// The client has to come back with something.
     Asked,
-    /// Nobody wants its answer.
-    Cancelled,
+    /// It goes on no more.
+    Over(Over),
 }
 
 impl Running {
@@ -104,16 +105,15 @@ impl Running {
 
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         // Listening first, so that nothing is missed in between.
-        let event = self.port.poll_event(context);
-        if event == Poll::Ready(Event::Cancelled) {
-            return Poll::Ready(Outcome::Cancelled);
+        if let Poll::Ready(Event::Over(over)) = self.port.poll_event(context) {
+            return Poll::Ready(Outcome::Over(over));
         }
         if let Poll::Ready(answer) = self.future.as_mut().poll(context) {
             return Poll::Ready(Outcome::Answer(answer));
         }
         match self.port.poll_event(context) {
             Poll::Ready(Event::Asked) => self.poll_gathered(context),
-            Poll::Ready(Event::Cancelled) => Poll::Ready(Outcome::Cancelled),
+            Poll::Ready(Event::Over(over)) => Poll::Ready(Outcome::Over(over)),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -146,6 +146,8 @@ pub(crate) struct Task {
     pub(crate) method: &'static str,
     pub(crate) params: JsonBuf,
     running: Option<Running>,
+    /// The end of the hub waits for it.
+    _under_way: TaskTrackerToken,
 }
 
 impl Task {
@@ -157,7 +159,8 @@ impl Task {
         params: JsonBuf,
         running: Running,
     ) -> Self {
-        Self { inner, asker, id, method, params, running: Some(running) }
+        let under_way = inner.calls.token();
+        Self { inner, asker, id, method, params, running: Some(running), _under_way: under_way }
     }
 
     pub(crate) fn out(&self) -> Option<&Arc<Outbox>> {
@@ -194,7 +197,8 @@ impl Task {
         let (id, era) = (self.id.as_id(), self.asker.era());
         let scribe = &self.inner.scribe;
         match outcome {
-            Outcome::Cancelled => None,
+            Outcome::Over(Over::Cancelled) => None,
+            Outcome::Over(Over::Ended) => Some(scribe.ended(id, era, self.method)),
             Outcome::Asked => Some(self.inner.park(self, running)),
             Outcome::Answer(Err(error)) => {
                 let missing = running.port.missing();

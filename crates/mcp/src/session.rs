@@ -21,7 +21,7 @@ pub(crate) use self::streams::{EventId, Streams};
 pub(crate) use self::table::Sessions;
 use crate::auth::Principal;
 use crate::door::Door;
-use crate::port::Port;
+use crate::port::{Over, Port};
 
 /// What a server's question to the client ends with.
 pub(crate) type Input = Result<JsonBuf, RpcError>;
@@ -200,9 +200,17 @@ impl Session {
     pub(crate) fn end(&self) {
         let state = std::mem::take(&mut *self.lock());
         for (_, port) in state.calls {
-            port.cancel();
+            port.finish(Over::Ended);
         }
         state.streams.end();
+    }
+
+    /// Ends its calls, which are answered so, and nothing else.
+    pub(crate) fn end_calls(&self) {
+        let calls: Vec<_> = self.lock().calls.iter().map(|(_, port)| port.clone()).collect();
+        for port in calls {
+            port.finish(Over::Ended);
+        }
     }
 
     /// Whether letting it go would take something from the client.

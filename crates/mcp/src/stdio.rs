@@ -16,7 +16,7 @@ use self::held::Held;
 use crate::auth::Principal;
 use crate::channel::{Channel, Eras};
 use crate::door::Door;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, LAST_WORD};
 use crate::options::Limits;
 use crate::outbox::{Keep, Outbox, Weight};
 use crate::session::Session;
@@ -49,14 +49,18 @@ pub async fn serve_when(
     let session = Arc::new(Session::new(id.into(), Door::Own, principal));
     let out = Arc::new(Outbox::new(Keep::UntilRead(inner.limits.replay)));
     let channel = Channel::new(inner.clone(), session, out.clone(), Eras::Both);
-    let stop = inner.stop.clone();
+    let (closing, stop) = (inner.closing.clone(), inner.stop.clone());
     let reading = async {
         let reading = Reading { channel: &channel, out: &out, limits: &inner.limits };
+        // A client is read for as long as something of its is under way, also when the hub itself ends: it may be asked.
+        let ending = async {
+            closing.cancelled().await;
+            channel.settle(&stop).await;
+        };
         let read = tokio::select! {
             read = reading.run(input, known) => read,
-            () = stop.cancelled() => Ok(()),
+            () = ending => Ok(()),
         };
-        // What is under way is still answered, unless the hub itself ends.
         channel.settle(&stop).await;
         out.end();
         read
@@ -65,7 +69,15 @@ pub async fn serve_when(
     let mut writing = pin!(writing);
     tokio::select! {
         read = reading => {
-            writing.await?;
+            // A client that does not read any more must not keep the hub from ending.
+            let over = async {
+                stop.cancelled().await;
+                tokio::time::sleep(LAST_WORD).await;
+            };
+            tokio::select! {
+                written = writing => written?,
+                () = over => {}
+            }
             read
         }
         written = &mut writing => written,

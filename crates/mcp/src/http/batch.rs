@@ -2,15 +2,17 @@
 //! bound. A few bytes of questions must not make megabytes of answers that nobody reads.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
 use switchboard_wire::{IdBuf, code};
+use tokio::time::timeout;
 
 use super::{Response, status, stream_response};
-use crate::endpoint::Inner;
+use crate::endpoint::{Inner, LAST_WORD};
 use crate::exchange::Exchange;
 use crate::outbox::{Outbox, Weight};
 use crate::reply::Reply;
@@ -30,9 +32,10 @@ impl Inner {
         let (session, room, stop) = (session.clone(), self.limits.replay, self.stop.clone());
         let most = self.limits.batch;
         self.tasks.spawn(async move {
+            let mut answered = pin!(answer_each(exchanges, &session, &out, most));
             tokio::select! {
-                () = answer_each(exchanges, &session, &out, most) => {}
-                () = stop.cancelled() => {}
+                () = &mut answered => {}
+                () = stop.cancelled() => drop(timeout(LAST_WORD, answered).await),
             }
             out.end();
             session.streams(|streams| streams.finish(stream, room));

@@ -10,13 +10,13 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use switchboard_wire::{Revision, sse};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::body::Events;
 use super::{
     Incoming, Response, SESSION_ID, Way, error, json, read, status, stream_response, unauthorized,
 };
-use crate::endpoint::Inner;
+use crate::endpoint::{Inner, LAST_WORD};
 use crate::exchange::Posted;
 use crate::gate::{self, Refused};
 use crate::guests::Stay;
@@ -174,9 +174,10 @@ impl Inner {
         let (stream, events) = self.open_stream(&session, &out);
         let (room, stop) = (self.limits.replay, self.stop.clone());
         self.tasks.spawn(async move {
+            let mut rest = pin!(rest);
             let last = tokio::select! {
-                last = rest => last,
-                () = stop.cancelled() => None,
+                last = &mut rest => last,
+                () = stop.cancelled() => timeout(LAST_WORD, rest).await.ok().flatten(),
             };
             if let Some(last) = last {
                 out.push(last, Weight::Needed);

@@ -245,7 +245,7 @@ impl Waiting {
     async fn until<T>(&self, what: impl Future<Output = T>) -> Option<T> {
         let mut what = pin!(what);
         poll_fn(|context| match self.port.poll_event(context) {
-            Poll::Ready(Event::Cancelled) => Poll::Ready(None),
+            Poll::Ready(Event::Over(_)) => Poll::Ready(None),
             Poll::Ready(Event::Asked) | Poll::Pending => what.as_mut().poll(context).map(Some),
         })
         .await

@@ -6,6 +6,7 @@
 mod bridge;
 mod changes;
 mod doors;
+mod farewell;
 mod fuzz;
 mod hostile;
 mod kept;

@@ -51,11 +51,11 @@ pub(super) fn serve(
             match stream {
                 Ok((stream, _)) => {
                     let (hub, stop) = (hub.clone(), stop.clone());
-                    own.spawn(stop.run_until_cancelled_owned(async move {
-                        if let Err(error) = one(&hub, stream).await {
+                    own.spawn(async move {
+                        if let Err(error) = one(&hub, stream, &stop).await {
                             tracing::debug!(%error, "an agent went away");
                         }
-                    }));
+                    });
                 }
                 Err(error) => {
                     tracing::warn!(%error, "an agent could not come in");
@@ -68,11 +68,14 @@ pub(super) fn serve(
     Ok(())
 }
 
-async fn one(hub: &Hub, stream: UnixStream) -> io::Result<()> {
+/// Once it is served, an agent's pipe ends with the endpoint, which lets its calls finish.
+async fn one(hub: &Hub, stream: UnixStream, stop: &CancellationToken) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     let mut line = String::new();
-    tokio::time::timeout(HELLO, read.read_line(&mut line)).await??;
+    let hello = tokio::time::timeout(HELLO, read.read_line(&mut line));
+    let Some(said) = stop.run_until_cancelled(hello).await else { return Ok(()) };
+    said??;
     let who = serde_json::from_str::<Hello>(&line)
         .map_err(|error| error.to_string())
         .and_then(|hello| principal(hub, &hello.agent));
