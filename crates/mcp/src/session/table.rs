@@ -182,6 +182,14 @@ impl Sessions {
         }
     }
 
+    /// The session has something that its id does not say and that must not be lost without a word, such as a
+    /// subscription: once it is let go, by this hub or with it, it has ended, so that its client begins anew.
+    pub(crate) fn bind(&self, session: &Session) {
+        if let (Some(tail), Some(until)) = (tail(&session.id), self.comes_back_until(session)) {
+            self.ended.add(tail, until);
+        }
+    }
+
     /// Until when a session could come back by its id. One that lives on a single connection cannot, nor
     /// can an old one: to remember those would push out others that must stay ended.
     fn comes_back_until(&self, session: &Session) -> Option<SystemTime> {

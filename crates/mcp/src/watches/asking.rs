@@ -96,6 +96,7 @@ impl Inner {
             let text = "the server of this resource does not tell when it changes";
             return refused(&id, code::INVALID_PARAMS, text);
         }
+        self.sessions.bind(session);
         let whose = Whose::Session(Arc::downgrade(session));
         let (number, agreed) =
             self.watches.add(place.clone(), &asker.who, uri, whose, |other| other.is_of(session));

@@ -74,6 +74,7 @@ async fn sessions_that_nobody_uses() {
         assert_eq!(hub.endpoint.sessions(), stay, "{why}");
     }
     assert_eq!(idle.post(PING).await.status, 200, "it comes back by its id");
+    assert_eq!(watches.post(PING).await.status, 404, "without its subscription it is another one");
     assert_eq!(hub.endpoint.sessions(), 2);
     // Too old, whoever listens.
     clock.advance(switchboard_mcp::Limits::default().session_life);
