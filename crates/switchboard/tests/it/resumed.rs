@@ -108,6 +108,56 @@ fn a_hub_that_stops_again_at_once_is_waited_for_again() {
     drop(hub);
 }
 
+/// A server may be away when the hub comes back, or be busy: what was subscribed to there is asked for until it agrees.
+#[test]
+fn a_subscription_that_the_next_hub_refuses_is_asked_for_again() {
+    let context = Context::new();
+    let path = state(&context, "mcp.sock");
+    let socket = UnixListener::bind(&path).unwrap();
+    let mut agent = Agent::start(&context, &[]);
+    let (stream, mut said) = welcomed(socket);
+    let answer = |mut stream: &UnixStream, asked: &Value, what: Value| {
+        let mut answer = json!({"jsonrpc": "2.0", "id": asked["id"]});
+        answer.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        writeln!(stream, "{answer}").unwrap();
+    };
+    let (good, bad) = (json!({"result": {}}), json!({"error": {"code": -32002, "message": "no"}}));
+    let uri = "mcp://a/x";
+    let params = json!({"uri": uri});
+    let subscribe =
+        json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": params});
+    for (line, id) in [(INITIALIZE, 1), (&*subscribe.to_string(), 2)] {
+        agent.say(line);
+        answer(&stream, &said.next().unwrap(), good.clone());
+        agent.answer(id);
+    }
+    std::fs::remove_file(&path).unwrap();
+    let socket = UnixListener::bind(&path).unwrap();
+    drop((stream, said));
+    let (stream, mut said) = welcomed(socket);
+    answer(&stream, &said.next().unwrap(), good.clone());
+    let asked = said.next().unwrap();
+    assert_eq!((&asked["id"], &asked["params"]), (&json!(2), &params));
+    answer(&stream, &asked, bad.clone());
+    assert_eq!(updated(&agent), uri);
+    for what in [bad, good] {
+        let asked = said.next().unwrap();
+        assert_eq!((&asked["method"], &asked["params"]), (&subscribe["method"], &params));
+        assert_ne!(asked["id"], 2);
+        answer(&stream, &asked, what);
+    }
+    let told = agent.lines.recv_timeout(SOON).unwrap();
+    assert_eq!(
+        (&told["method"], &told["id"]),
+        (&json!("notifications/resources/updated"), &Value::Null)
+    );
+    // Meanwhile and afterwards the agent is served.
+    agent.say(r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#);
+    answer(&stream, &said.next().unwrap(), json!({"result": {}}));
+    agent.answer(3);
+    let _ = agent.child.kill();
+}
+
 /// A hub that is killed while it writes leaves half a line; to the agent that would be no message.
 #[test]
 fn half_a_line_of_a_hub_that_is_killed_is_not_passed_on() {
