@@ -27,6 +27,7 @@ fn state(context: &Context, name: &str) -> PathBuf {
 /// One agent that comes in at the socket, as a hub sees it: welcome, with what it says from then on.
 fn welcomed(socket: UnixListener) -> (UnixStream, impl Iterator<Item = Value>) {
     let (mut stream, _) = socket.accept().unwrap();
+    stream.set_read_timeout(Some(SOON)).unwrap();
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
     lines.next().unwrap().unwrap();
     writeln!(stream, r#"{{"error":null}}"#).unwrap();
