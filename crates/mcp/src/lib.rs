@@ -27,6 +27,7 @@ mod listeners;
 mod options;
 mod outbox;
 mod park;
+mod patience;
 pub mod plain;
 mod port;
 pub mod rejoin;

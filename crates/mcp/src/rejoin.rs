@@ -2,14 +2,19 @@
 //! at another hub: its greeting, its level of logging, its subscriptions, and what is open. Reads
 //! what passes and never changes it.
 
+mod subscriptions;
 #[cfg(test)]
 mod tests;
+
+use std::time::Instant;
 
 use bytes::Bytes;
 use switchboard_wire::types::Cancelled;
 use switchboard_wire::{
     Id, IdBuf, IdKey, Incoming, Json, Limits, Message, Notification, Request, code, method, write,
 };
+
+use self::subscriptions::Subscriptions;
 
 /// What is remembered of a session on a pipe.
 #[derive(Default)]
@@ -20,7 +25,7 @@ pub struct Memory {
     greeting: Option<Said>,
     initialized: Option<Bytes>,
     level: Option<Said>,
-    subscriptions: Vec<(String, Said)>,
+    subscriptions: Subscriptions,
     /// What the agent asked and was not answered.
     open: Vec<(IdKey, IdBuf)>,
     /// What the hub asked and was not answered.
@@ -29,7 +34,7 @@ pub struct Memory {
     repeated: Vec<IdKey>,
 }
 
-/// A request as it was sent.
+/// A request as it was sent, alone on its line.
 #[derive(Clone)]
 struct Said {
     id: IdKey,
@@ -44,7 +49,7 @@ pub enum Pass {
     /// It answers what was said again: the agent has it.
     Over,
     /// It answers a subscription that was said again. What changed before that is not known, nor would a
-    /// refusal be: the agent is told this instead, so that it looks once.
+    /// refusal be: the agent is told this instead, so that it looks once. One that is refused is asked for later.
     Instead(Vec<u8>),
     /// The new hub does not take the session.
     Refused,
@@ -55,7 +60,7 @@ impl Memory {
     pub fn from_agent(&mut self, line: &Bytes) {
         each(line, |message| match message {
             Message::Request(request) => self.agent_asks(&request, line),
-            Message::Notification(notification) => self.agent_tells(&notification, line),
+            Message::Notification(notification) => self.agent_tells(&notification),
             Message::Response(response) => forget(&mut self.asked, response.id),
             Message::Failure(failure) => {
                 failure.id.into_iter().for_each(|id| forget(&mut self.asked, id));
@@ -64,7 +69,7 @@ impl Memory {
     }
 
     /// The hub says something.
-    pub fn from_hub(&mut self, line: &Bytes) -> Pass {
+    pub fn from_hub(&mut self, line: &Bytes, now: Instant) -> Pass {
         let mut pass = Pass::On;
         each(line, |message| {
             let (id, good) = match message {
@@ -75,8 +80,8 @@ impl Memory {
                     let gone = cancelled(&notification);
                     return self.asked.retain(|(id, _)| Some(id) != gone.as_ref());
                 }
-                Message::Response(response) => (Some(response.id), true),
-                Message::Failure(failure) => (failure.id, false),
+                Message::Response(response) => (Some(response.id), Ok(())),
+                Message::Failure(failure) => (failure.id, Err(now)),
             };
             if let Some(id) = id {
                 pass = self.answered(id, good);
@@ -89,7 +94,7 @@ impl Memory {
     pub fn lost(&mut self) -> Vec<Vec<u8>> {
         // What is told to have failed is not subscribed to.
         let open = &self.open;
-        self.subscriptions.retain(|(_, said)| !open.iter().any(|(id, _)| *id == said.id));
+        self.subscriptions.forget(|said| open.iter().any(|(id, _)| id == said));
         let text = "the hub stopped before it answered; the call may have been carried out: check \
                     before you repeat it";
         let failed = self.open.drain(..).map(|(_, id)| {
@@ -111,8 +116,7 @@ impl Memory {
     /// What the next hub is told, so that it knows the session.
     pub fn again(&mut self) -> Vec<Bytes> {
         let Some(hello) = &self.hello else { return Vec::new() };
-        let rest = self.level.iter().chain(self.subscriptions.iter().map(|(_, said)| said));
-        let rest: Vec<&Said> = rest.collect();
+        let rest: Vec<&Said> = self.level.iter().chain(self.subscriptions.anew()).collect();
         self.repeated = std::iter::once(hello)
             .chain(rest.iter().copied())
             .map(|said| said.id.clone())
@@ -121,6 +125,21 @@ impl Memory {
         all.extend(self.initialized.clone());
         all.extend(rest.iter().map(|said| said.line.clone()));
         all
+    }
+
+    /// When the hub is to be asked again for something that it refused.
+    pub fn next(&self) -> Option<Instant> {
+        self.subscriptions.next()
+    }
+
+    /// What the hub is asked for again by now.
+    pub fn due(&mut self, now: Instant) -> Vec<Bytes> {
+        let due = self.subscriptions.due(now).into_iter();
+        due.map(|(id, line)| {
+            self.repeated.push(id);
+            line
+        })
+        .collect()
     }
 
     /// Whether the next hub has not taken the session yet. What else was said again is not waited for: a
@@ -145,56 +164,70 @@ impl Memory {
 
     fn agent_asks(&mut self, request: &Request<'_>, line: &Bytes) {
         self.open.push((request.id.key(), request.id.to_buf()));
-        let said = Said { id: request.id.key(), line: line.clone() };
+        let said = || Said { id: request.id.key(), line: alone(line, request) };
         let uri = || request.params.and_then(|params| params.get("uri")?.string());
         match &*request.method {
-            method::INITIALIZE => self.greeting = Some(said),
-            method::SET_LEVEL => self.level = Some(said),
+            method::INITIALIZE => self.greeting = Some(said()),
+            method::SET_LEVEL => self.level = Some(said()),
             method::SUBSCRIBE => {
-                let uri = uri().unwrap_or_default().into_owned();
-                self.subscriptions.retain(|(other, _)| *other != uri);
-                self.subscriptions.push((uri, said));
+                self.subscriptions.add(uri().unwrap_or_default().into_owned(), said());
             }
-            method::UNSUBSCRIBE => {
-                let uri = uri().unwrap_or_default();
-                self.subscriptions.retain(|(other, _)| *other != uri);
-            }
+            method::UNSUBSCRIBE => self.subscriptions.remove(&uri().unwrap_or_default()),
             _ => {}
         }
     }
 
-    fn agent_tells(&mut self, notification: &Notification<'_>, line: &Bytes) {
+    fn agent_tells(&mut self, notification: &Notification<'_>) {
         if notification.method == method::INITIALIZED {
-            self.initialized = Some(line.clone());
+            let mut alone = Vec::new();
+            write::notification(&mut alone, method::INITIALIZED, notification.params);
+            self.initialized = Some(alone.into());
         }
         if let Some(gone) = cancelled(notification) {
             self.open.retain(|(id, _)| *id != gone);
         }
     }
 
-    fn again_answered(&self, key: &IdKey) -> Pass {
-        let found = self.subscriptions.iter().find(|(_, said)| said.id == *key);
-        found.map_or(Pass::Over, |(uri, _)| Pass::Instead(updated(uri)))
+    fn again_answered(&mut self, key: &IdKey, good: Result<(), Instant>) -> Pass {
+        let found = match good {
+            Ok(()) => self.subscriptions.taken(key),
+            Err(now) => self.subscriptions.refused(key, now),
+        };
+        found.map_or(Pass::Over, |uri| Pass::Instead(updated(uri)))
     }
 
-    fn answered(&mut self, id: Id<'_>, good: bool) -> Pass {
+    /// What the hub answers; a refusal comes with the time.
+    fn answered(&mut self, id: Id<'_>, good: Result<(), Instant>) -> Pass {
         let key = id.key();
         if let Some(at) = self.repeated.iter().position(|other| *other == key) {
             self.repeated.remove(at);
             let greeting = self.hello.as_ref().is_some_and(|hello| hello.id == key);
-            return if greeting && !good { Pass::Refused } else { self.again_answered(&key) };
+            return match greeting && good.is_err() {
+                true => Pass::Refused,
+                false => self.again_answered(&key, good),
+            };
         }
-        if !good {
-            self.subscriptions.retain(|(_, said)| said.id != key);
+        if good.is_err() {
+            self.subscriptions.forget(|said| *said == key);
         }
         forget(&mut self.open, id);
         if let Some(greeting) = self.greeting.take_if(|greeting| greeting.id == key)
-            && good
+            && good.is_ok()
         {
             self.hello = Some(greeting);
         }
         Pass::On
     }
+}
+
+/// A request without whatever else was on its line, which is not to be said again with it.
+fn alone(line: &Bytes, request: &Request<'_>) -> Bytes {
+    if line.trim_ascii_start().first() != Some(&b'[') {
+        return line.clone();
+    }
+    let mut alone = Vec::new();
+    write::request(&mut alone, request.id, &request.method, request.params);
+    alone.into()
 }
 
 /// That a resource may be another by now.

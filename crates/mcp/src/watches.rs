@@ -1,10 +1,12 @@
 //! Resources that somebody wants to hear of: who, under which name, and whether the server has agreed
-//! to tell. Never asks a server: that is `asking`, and `again`; nor looks what anybody sees: that is `sight`.
+//! to tell. Never asks a server: that is `asking`, and `again`; nor tells anybody, nor looks what they
+//! see: that is `telling`, and `sight`.
 
 mod again;
 mod agreement;
 mod asking;
 mod sight;
+mod telling;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use switchboard_core::port::Who;
 use switchboard_model::ServerKey;
-use switchboard_wire::{IdBuf, method, write};
+use switchboard_wire::IdBuf;
 
 use self::agreement::Agreement;
 use crate::auth::Principal;
 use crate::door::Door;
-use crate::listeners::stamped;
-use crate::outbox::{Outbox, Weight};
+use crate::outbox::Outbox;
 use crate::session::Session;
 
 /// A server, and its own URI of a resource.
@@ -93,30 +94,6 @@ impl Whose {
 }
 
 impl Watches {
-    /// Tells everybody who wants to hear of a resource what it is `called`, if they may hear of it.
-    fn tell(&self, place: &Place, called: impl Fn(&Watch) -> Option<String>) {
-        let all = self.lock();
-        let Some(row) = all.rows.get(place) else { return };
-        for watch in &row.watches {
-            let Some(called) = called(watch) else { continue };
-            let uri = |params: &mut write::Object<'_>| params.text("uri", &called);
-            let (out, params) = match &watch.whose {
-                Whose::Session(session) => {
-                    let own = session.upgrade();
-                    let own = own.and_then(|session| session.streams(|all| all.opened().cloned()));
-                    (own, write::object(uri))
-                }
-                Whose::Stream(hearing) => (hearing.out(), stamped(&hearing.id, uri)),
-                Whose::Gone => continue,
-            };
-            if let Some(out) = out {
-                let mut message = Vec::new();
-                write::notification(&mut message, method::RESOURCE_UPDATED, Some(params.as_json()));
-                out.push(message.into(), Weight::Notice);
-            }
-        }
-    }
-
     /// Does something while nobody is told of a resource.
     pub(crate) fn undisturbed(&self, act: impl FnOnce()) {
         let _rows = self.lock();

@@ -1,6 +1,9 @@
 //! What is said again to another hub, and what the agent is told.
 
+use std::time::{Duration, Instant};
+
 use bytes::Bytes;
+use switchboard_model::{Clock as _, SystemClock};
 use switchboard_wire::{Json, Limits};
 
 use super::{Memory, Pass};
@@ -16,6 +19,11 @@ fn line(text: &str) -> Bytes {
 
 fn result(id: &str) -> Bytes {
     line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#))
+}
+
+/// The hub says something, at a time that does not matter.
+fn heard(memory: &mut Memory, said: &Bytes) -> Pass {
+    memory.from_hub(said, SystemClock.monotonic())
 }
 
 fn subscription(id: u32, method: &str, uri: &str) -> String {
@@ -39,7 +47,7 @@ fn begun() -> Memory {
         memory.from_agent(&line(&subscription(id, act, uri)));
     }
     for id in ["0", "\"l\"", "2", "3", "4"] {
-        assert_eq!(memory.from_hub(&result(id)), Pass::On);
+        assert_eq!(heard(&mut memory, &result(id)), Pass::On);
     }
     memory
 }
@@ -61,14 +69,14 @@ fn the_session_is_told_again_and_its_answers_are_not_passed_on() {
     let subscription = subscription(3, "subscribe", "b");
     assert_eq!(again, [HELLO, READY, LEVEL, &subscription].map(line));
     assert!(memory.is_waiting());
-    assert_eq!(memory.from_hub(&result("0")), Pass::Over);
+    assert_eq!(heard(&mut memory, &result("0")), Pass::Over);
     assert!(!memory.is_waiting(), "a subscription waits for its server");
     assert_eq!(memory.news().len(), 3);
-    assert_eq!(memory.from_hub(&result("\"l\"")), Pass::Over);
-    assert_eq!(memory.from_hub(&result("3")), looks_once("b"));
+    assert_eq!(heard(&mut memory, &result("\"l\"")), Pass::Over);
+    assert_eq!(heard(&mut memory, &result("3")), looks_once("b"));
     // From here on the same ids are new again.
     memory.from_agent(&line(&call(3)));
-    assert_eq!(memory.from_hub(&result("3")), Pass::On);
+    assert_eq!(heard(&mut memory, &result("3")), Pass::On);
 }
 
 /// What the agent is told in place of an answer that it had.
@@ -85,12 +93,77 @@ fn a_subscription_that_is_refused_later_is_looked_at_once() {
     memory.lost();
     memory.again();
     let refusal = line(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"no"}}"#);
-    assert_eq!(memory.from_hub(&refusal), looks_once("b"));
+    assert_eq!(heard(&mut memory, &refusal), looks_once("b"));
     memory.lost();
     assert_eq!(memory.again().len(), 4, "the next hub may take it");
     // What the agent gave up meanwhile is nothing to it.
     memory.from_agent(&line(&subscription(5, "unsubscribe", "b")));
-    assert_eq!(memory.from_hub(&result("3")), Pass::Over);
+    assert_eq!(heard(&mut memory, &result("3")), Pass::Over);
+}
+
+const REFUSAL: &str = r#""error":{"code":-32002,"message":"no"}"#;
+
+/// What the hub is asked again by a time: under which id.
+fn asked(memory: &mut Memory, now: Instant) -> Vec<String> {
+    let lines: Vec<Vec<u8>> = memory.due(now).iter().map(|line| line.to_vec()).collect();
+    let uris = member(&lines, &["params", "uri"]);
+    assert!(uris.iter().all(|uri| uri == "\"b\""), "{uris:?}");
+    member(&lines, &["id"])
+}
+
+#[test]
+fn a_subscription_that_is_refused_later_is_asked_for_again() {
+    let mut memory = begun();
+    assert_eq!(memory.next(), None);
+    memory.lost();
+    memory.again();
+    let mut now = SystemClock.monotonic();
+    let answer = |id: &str, what: &str| line(&format!(r#"{{"jsonrpc":"2.0","id":{id},{what}}}"#));
+    assert_eq!(memory.from_hub(&answer("3", REFUSAL), now), looks_once("b"));
+    // Later and later, each time under an id of its own, and the agent hears nothing of it.
+    let mut before = Vec::new();
+    for wait in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300, 300] {
+        let wait = Duration::from_secs(wait);
+        assert_eq!(memory.next(), Some(now + wait));
+        assert!(asked(&mut memory, now + wait - Duration::from_millis(1)).is_empty());
+        now += wait;
+        let ids = asked(&mut memory, now);
+        assert!(ids.len() == 1 && !before.contains(&ids[0]), "{ids:?}");
+        assert!(asked(&mut memory, now + wait * 1000).is_empty() && memory.next().is_none());
+        assert_eq!(memory.from_hub(&answer(&ids[0], REFUSAL), now), Pass::Over);
+        before.extend(ids);
+    }
+    // Until it agrees: what happened meanwhile was not heard.
+    now += Duration::from_secs(300);
+    let ids = asked(&mut memory, now);
+    assert_eq!(memory.from_hub(&answer(&ids[0], r#""result":{}"#), now), looks_once("b"));
+    assert_eq!(memory.next(), None);
+    // At the hub after that it begins anew.
+    memory.lost();
+    assert_eq!(memory.again()[3], line(&subscription(3, "subscribe", "b")));
+    assert_eq!(memory.from_hub(&answer("3", REFUSAL), now), looks_once("b"));
+    assert_eq!(memory.next(), Some(now + Duration::from_secs(1)));
+    // What the agent gives up is not asked for, nor is the answer to that of any use to it.
+    let ids = asked(&mut memory, now + Duration::from_secs(1));
+    memory.from_agent(&line(&subscription(5, "unsubscribe", "b")));
+    assert_eq!(memory.from_hub(&answer(&ids[0], r#""result":{}"#), now), Pass::Over);
+    assert_eq!(memory.next(), None);
+}
+
+/// A batch is one line: of what was in it only what is to be said again is.
+#[test]
+fn what_was_said_in_a_batch_is_repeated_alone() {
+    let mut memory = begun();
+    let [one, other] = [(6, "c"), (7, "d")].map(|(id, uri)| subscription(id, "subscribe", uri));
+    memory.from_agent(&line(&format!(" [{one},{},{other}]", call(8))));
+    heard(
+        &mut memory,
+        &line(
+            r#"[{"jsonrpc":"2.0","id":6,"result":{}},{"jsonrpc":"2.0","id":7,"result":{}},{"jsonrpc":"2.0","id":8,"result":{}}]"#,
+        ),
+    );
+    memory.lost();
+    assert_eq!(memory.again()[4..], [one, other].map(|said| line(&said)));
 }
 
 #[test]
@@ -99,7 +172,7 @@ fn what_never_was_a_subscription_is_not_repeated() {
     memory.from_agent(&line(&subscription(5, "subscribe", "c")));
     memory.from_agent(&line(&subscription(6, "subscribe", "d")));
     let refusal = line(r#"{"jsonrpc":"2.0","id":5,"error":{"code":-1,"message":"no"}}"#);
-    assert_eq!(memory.from_hub(&refusal), Pass::On);
+    assert_eq!(heard(&mut memory, &refusal), Pass::On);
     assert_eq!(member(&memory.lost(), &["id"]), ["6"]);
     let again = [HELLO, READY, LEVEL, &subscription(3, "subscribe", "b")].map(line);
     assert_eq!(memory.again(), again);
@@ -114,9 +187,9 @@ fn what_is_open_fails() {
     memory.from_agent(&line(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":11}}"#,
     ));
-    memory.from_hub(&result("10"));
-    memory.from_hub(&line(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#));
-    memory.from_hub(&line(r#"{"jsonrpc":"2.0","id":2,"method":"roots/list"}"#));
+    heard(&mut memory, &result("10"));
+    heard(&mut memory, &line(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#));
+    heard(&mut memory, &line(r#"{"jsonrpc":"2.0","id":2,"method":"roots/list"}"#));
     memory.from_agent(&result("1"));
     let told = memory.lost();
     assert_eq!(member(&told, &["id"]), ["12"]);
@@ -138,5 +211,5 @@ fn a_hub_may_refuse_the_session() {
     memory.lost();
     memory.again();
     let refusal = line(r#"{"jsonrpc":"2.0","id":0,"error":{"code":-1,"message":"no"}}"#);
-    assert_eq!(memory.from_hub(&refusal), Pass::Refused);
+    assert_eq!(heard(&mut memory, &refusal), Pass::Refused);
 }

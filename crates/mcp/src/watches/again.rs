@@ -3,7 +3,6 @@
 //! has a word for it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use switchboard_core::port::CallError;
 use switchboard_model::ServerKey;
@@ -12,12 +11,10 @@ use tokio::time::sleep;
 
 use super::Place;
 use crate::endpoint::Inner;
+use crate::patience::wait;
 
-/// Before a server is asked again: at first, doubled each time, and at most.
-const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(5 * 60);
-/// How often it is asked, in the course of some twenty minutes. Whoever comes after that asks for themselves, and so
-/// does whatever changes at that server.
+/// How often a server is asked, in the course of some twenty minutes. Whoever comes after that asks for themselves, and
+/// so does whatever changes at that server.
 const TRIES: u32 = 12;
 
 impl Inner {
@@ -71,8 +68,4 @@ impl Inner {
             inner.watches.let_go(&place);
         }));
     }
-}
-
-fn wait(tries: u32) -> Duration {
-    FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST)
 }

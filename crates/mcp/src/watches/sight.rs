@@ -14,21 +14,20 @@ const DEEPEST: usize = 64;
 
 impl Inner {
     /// A resource changed, by its server's own URI: whoever wants to hear of it, or of one that it is part of,
-    /// and sees that, is told.
+    /// and sees that, is told once.
     pub(crate) fn resource_updated(&self, server: &ServerKey, uri: &str) {
         let now = self.registry.load();
-        for from in wholes(uri) {
-            let place = (server.clone(), from.to_owned());
-            self.watches.tell(&place, |watch| {
-                let view = watch.whose.view(self, &now)?;
-                let found = self.router.resource(&view, &watch.uri)?;
-                match found == place {
-                    true if from == uri => Some(watch.uri.clone()),
-                    true => self.router.called(&view, server, uri),
-                    false => None,
-                }
-            });
-        }
+        let places: Vec<Place> =
+            wholes(uri).map(|from| (server.clone(), from.to_owned())).collect();
+        self.watches.tell(&places, |place, watch| {
+            let view = watch.whose.view(self, &now)?;
+            let found = self.router.resource(&view, &watch.uri)?;
+            match found == *place {
+                true if place.1 == uri => Some(watch.uri.clone()),
+                true => self.router.called(&view, server, uri),
+                false => None,
+            }
+        });
     }
 
     /// Something else is on offer, or to others.

@@ -125,6 +125,43 @@ async fn who_wants_to_hear_of_the_whole_hears_of_its_parts() {
     assert_eq!(told(&mut other).await, "mcp://beta/test://beta/p/a.rs");
 }
 
+/// Whoever wants to hear of the whole and of its part is told of the part once, on each stream.
+#[tokio::test]
+async fn who_wants_to_hear_of_both_hears_once() {
+    let hub = Hub::start().await;
+    let (cto, dev) = (session(&hub, "token-cto").await, session(&hub, "token-dev").await);
+    let (mut own, mut other) = (cto.get().await, dev.get().await);
+    let all = ["/p/a/b", "/p", "/p/a"].map(|part| format!("mcp://beta/test://beta{part}"));
+    let last = "mcp://beta/test://beta/last";
+    // Of what is asked for twice the same is told once, too.
+    let twice: Vec<&str> = all.iter().chain(&all).map(String::as_str).chain([last]).collect();
+    let wanted = json!({"notifications": {"resourceSubscriptions": twice}});
+    let client = hub.client("token-cto");
+    let mut streams = Vec::new();
+    for id in [8, 9] {
+        streams.push(client.ask(id, "subscriptions/listen", wanted.clone(), json!({})).await);
+    }
+    for stream in &mut streams {
+        assert!(stream.next().await.is_some(), "it is acknowledged");
+    }
+    for uri in twice {
+        assert_eq!(cto.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    for uri in [&all[1], last] {
+        assert_eq!(dev.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    }
+    let update =
+        |part: &str| hub.endpoint.resource_updated(&key("beta"), &format!("test://beta{part}"));
+    for part in ["/p/a/b", "/p/a", "/p/a/b/c", "/p"] {
+        update(part);
+        update("/last");
+        let seen = format!("mcp://beta/test://beta{part}");
+        for stream in [&mut own, &mut other].into_iter().chain(&mut streams) {
+            assert_eq!([told(stream).await, told(stream).await], [&seen, last]);
+        }
+    }
+}
+
 /// A server that is away for a while was not taken from anybody.
 #[tokio::test]
 async fn a_server_that_comes_back_is_still_subscribed_to() {

@@ -27,6 +27,7 @@ fn state(context: &Context, name: &str) -> PathBuf {
 /// One agent that comes in at the socket, as a hub sees it: welcome, with what it says from then on.
 fn welcomed(socket: UnixListener) -> (UnixStream, impl Iterator<Item = Value>) {
     let (mut stream, _) = socket.accept().unwrap();
+    stream.set_read_timeout(Some(SOON)).unwrap();
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
     lines.next().unwrap().unwrap();
     writeln!(stream, r#"{{"error":null}}"#).unwrap();
@@ -106,6 +107,56 @@ fn a_hub_that_stops_again_at_once_is_waited_for_again() {
     let (code, said) = agent.end();
     assert_eq!((code, said.matches("The hub is back").count()), (Some(0), 1), "{said}");
     drop(hub);
+}
+
+/// A server may be away when the hub comes back, or be busy: what was subscribed to there is asked for until it agrees.
+#[test]
+fn a_subscription_that_the_next_hub_refuses_is_asked_for_again() {
+    let context = Context::new();
+    let path = state(&context, "mcp.sock");
+    let socket = UnixListener::bind(&path).unwrap();
+    let mut agent = Agent::start(&context, &[]);
+    let (stream, mut said) = welcomed(socket);
+    let answer = |mut stream: &UnixStream, asked: &Value, what: Value| {
+        let mut answer = json!({"jsonrpc": "2.0", "id": asked["id"]});
+        answer.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        writeln!(stream, "{answer}").unwrap();
+    };
+    let (good, bad) = (json!({"result": {}}), json!({"error": {"code": -32002, "message": "no"}}));
+    let uri = "mcp://a/x";
+    let params = json!({"uri": uri});
+    let subscribe =
+        json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": params});
+    for (line, id) in [(INITIALIZE, 1), (&*subscribe.to_string(), 2)] {
+        agent.say(line);
+        answer(&stream, &said.next().unwrap(), good.clone());
+        agent.answer(id);
+    }
+    std::fs::remove_file(&path).unwrap();
+    let socket = UnixListener::bind(&path).unwrap();
+    drop((stream, said));
+    let (stream, mut said) = welcomed(socket);
+    answer(&stream, &said.next().unwrap(), good.clone());
+    let asked = said.next().unwrap();
+    assert_eq!((&asked["id"], &asked["params"]), (&json!(2), &params));
+    answer(&stream, &asked, bad.clone());
+    assert_eq!(updated(&agent), uri);
+    for what in [bad, good] {
+        let asked = said.next().unwrap();
+        assert_eq!((&asked["method"], &asked["params"]), (&subscribe["method"], &params));
+        assert_ne!(asked["id"], 2);
+        answer(&stream, &asked, what);
+    }
+    let told = agent.lines.recv_timeout(SOON).unwrap();
+    assert_eq!(
+        (&told["method"], &told["id"]),
+        (&json!("notifications/resources/updated"), &Value::Null)
+    );
+    // Meanwhile and afterwards the agent is served.
+    agent.say(r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#);
+    answer(&stream, &said.next().unwrap(), json!({"result": {}}));
+    agent.answer(3);
+    let _ = agent.child.kill();
 }
 
 /// A hub that is killed while it writes leaves half a line; to the agent that would be no message.

@@ -3,17 +3,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use switchboard_mcp::rejoin::{Memory, Pass};
+use switchboard_model::{Clock as _, SystemClock};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Stdin, Stdout,
 };
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::super::out::Out;
@@ -21,6 +23,8 @@ use crate::app::{Hello, Welcome};
 
 /// Between two attempts to find it.
 const PAUSE: Duration = Duration::from_millis(250);
+/// As good as never; whatever changes that rings.
+const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the next hub may take to know the session.
 const ANSWER: Duration = Duration::from_secs(30);
 
@@ -36,7 +40,7 @@ pub(super) struct Place {
 pub(super) async fn serve(stream: UnixStream, place: &Place, out: &Out) -> Result<ExitCode> {
     let mut hub = Link::enter(stream, &place.agent).await?;
     let mut pipe = Pipe::new();
-    let memory = Mutex::new(Memory::default());
+    let memory = Remembered::default();
     while relay(&mut hub, &mut pipe, &memory).await? == Gone::Hub {
         out.note("The hub is gone; its calls under way have failed. Waiting for it to come back.");
         let Some(next) = rejoin(place, &mut pipe, &memory).await? else { break };
@@ -47,9 +51,9 @@ pub(super) async fn serve(stream: UnixStream, place: &Place, out: &Out) -> Resul
 }
 
 /// Finds the next hub that stays long enough to take the session; none if the agent goes before.
-async fn rejoin(place: &Place, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<Option<Link>> {
+async fn rejoin(place: &Place, pipe: &mut Pipe, memory: &Remembered) -> Result<Option<Link>> {
     loop {
-        let told = lock(memory).lost();
+        let told = memory.lock().lost();
         say(&mut pipe.output, &told).await.context("the agent's pipe broke")?;
         let Some(mut hub) = wait(place, pipe).await? else { return Ok(None) };
         let taken = timeout(ANSWER, resume(&mut hub, pipe, memory))
@@ -98,6 +102,14 @@ struct Pipe {
     unsent: Option<Bytes>,
 }
 
+/// What is remembered of the agent's session.
+#[derive(Default)]
+struct Remembered {
+    memory: Mutex<Memory>,
+    /// Rings when the hub may have to be asked again for something.
+    refused: Notify,
+}
+
 /// Who is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gone {
@@ -121,6 +133,28 @@ impl Link {
             bail!("{error}");
         }
         Ok(Self { read, write, line: Vec::new() })
+    }
+}
+
+impl Remembered {
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the hub is to be asked again, once it is time for that.
+    async fn due(&self) -> Vec<Bytes> {
+        loop {
+            let now = SystemClock.monotonic();
+            let due = self.lock().due(now);
+            if !due.is_empty() {
+                return due;
+            }
+            let next = self.lock().next();
+            tokio::select! {
+                () = self.refused.notified() => {}
+                () = sleep(next.map_or(FOREVER, |next| next.saturating_duration_since(now))) => {}
+            }
+        }
     }
 }
 
@@ -155,23 +189,24 @@ async fn find(socket: &Path, agent: &str, refused: &mut Option<String>) -> Link 
 }
 
 /// The hub that came back learns of the session before anything else is said; `false` if it went away again.
-async fn resume(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<bool> {
-    let again = lock(memory).again();
+async fn resume(hub: &mut Link, pipe: &mut Pipe, memory: &Remembered) -> Result<bool> {
+    let again = memory.lock().again();
     if say(&mut hub.write, &again).await.is_err() {
         return Ok(false);
     }
-    while lock(memory).is_waiting() {
+    while memory.lock().is_waiting() {
         let Some(line) = hear(&mut hub.read, &mut hub.line).await else { return Ok(false) };
         pass(line, &mut pipe.output, memory).await?;
     }
-    let news = lock(memory).news();
+    let news = memory.lock().news();
     say(&mut pipe.output, &news).await.context("the agent's pipe broke")?;
     Ok(true)
 }
 
 /// What the hub said goes to the agent, if it is the agent's.
-async fn pass(line: Bytes, output: &mut Stdout, memory: &Mutex<Memory>) -> Result<()> {
-    let pass = lock(memory).from_hub(&line);
+async fn pass(line: Bytes, output: &mut Stdout, memory: &Remembered) -> Result<()> {
+    let pass = memory.lock().from_hub(&line, SystemClock.monotonic());
+    memory.refused.notify_one();
     let told = match pass {
         Pass::On => line,
         Pass::Instead(told) => told.into(),
@@ -182,13 +217,19 @@ async fn pass(line: Bytes, output: &mut Stdout, memory: &Mutex<Memory>) -> Resul
 }
 
 /// Passes lines on, both ways, until somebody is gone.
-async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Result<Gone> {
+async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Remembered) -> Result<Gone> {
     let Link { read, write, line: heard } = hub;
     let Pipe { input, output, line: said, unsent } = pipe;
     let outward = async {
         loop {
             if unsent.is_none() {
-                *unsent = next(input, said).await.context("the agent's pipe broke")?;
+                tokio::select! {
+                    line = next(input, said) => *unsent = line.context("the agent's pipe broke")?,
+                    again = memory.due() => match say(write, &again).await {
+                        Ok(()) => continue,
+                        Err(_) => return Ok(Gone::Hub),
+                    },
+                }
             }
             let Some(line) = unsent else {
                 // The agent said all it had to say; what is under way is still answered.
@@ -199,7 +240,7 @@ async fn relay(hub: &mut Link, pipe: &mut Pipe, memory: &Mutex<Memory>) -> Resul
             if say(write, &[&*line]).await.is_err() {
                 return Ok(Gone::Hub);
             }
-            lock(memory).from_agent(line);
+            memory.lock().from_agent(line);
             *unsent = None;
         }
     };
@@ -248,8 +289,4 @@ async fn say(
         }
     }
     write.flush().await
-}
-
-fn lock(memory: &Mutex<Memory>) -> std::sync::MutexGuard<'_, Memory> {
-    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
