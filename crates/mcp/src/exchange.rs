@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use switchboard_core::port::RpcError;
+use switchboard_core::port::{LONGEST_TRACE, RpcError};
 use switchboard_wire::header::{self, Mirror, Mismatch};
 use switchboard_wire::peek::RequestMeta;
 use switchboard_wire::types::notice::LogLevel;
@@ -270,9 +270,6 @@ pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
         }
     }
 }
-
-/// More than any version of the header has; it is kept with the record of the call.
-const LONGEST_TRACE: usize = 128;
 
 /// The trace that whoever sent the request is in, as HTTP clients tell it.
 fn trace(head: &Head<'_>) -> Option<Arc<str>> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use switchboard_core::port::{CallError, Caller, Inputs, Who};
+use switchboard_core::port::{CallError, Caller, Inputs, LONGEST_TRACE, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, ParamsBuf, peek};
@@ -88,7 +88,7 @@ impl Running {
         let around = asker.trace.clone();
         let future = Box::pin(async move {
             let params = params.as_params();
-            let trace = params.trace();
+            let trace = params.trace().filter(|trace| trace.len() <= LONGEST_TRACE);
             let request = Request {
                 view: &view,
                 who: &who,

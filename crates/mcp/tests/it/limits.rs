@@ -44,6 +44,29 @@ async fn bodies_and_headers_are_bounded() {
     assert_eq!(Answer::read(stream).await.status, 413);
 }
 
+/// What is named is recorded and kept with subscriptions: in every era and by every method it is bounded.
+#[tokio::test]
+async fn names_are_bounded() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let long = format!("mcp://alpha/{}", "x".repeat(9_000));
+    let family = json!({"ref": {"type": "ref/resource", "uri": long}});
+    for (method, params) in [
+        ("resources/read", json!({"uri": long})),
+        ("resources/subscribe", json!({"uri": long})),
+        ("tools/call", json!({"name": long})),
+        ("prompts/get", json!({"name": long})),
+        ("completion/complete", family),
+    ] {
+        let answer = client.post(&request(1, method, params)).await.json().await;
+        assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("at most 8192 are taken"), "{method}: {text}");
+    }
+    assert_eq!(hub.servers.count(&hub.servers.begun), 0, "no server was asked");
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
 #[tokio::test]
 async fn slow_senders_are_not_waited_for() {
     let hub = Hub::with(|options| options.limits.read = Duration::from_millis(100)).await;
