@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::endpoint::Inner;
-use crate::exchange::{hello, introduced, supported, take};
+use crate::exchange::take;
 use crate::guests::Pass;
+use crate::introduced::{hello, introduced, supported};
 use crate::listeners::Listening;
 use crate::outbox::{Outbox, Weight};
 use crate::port::{Port, Speech};
@@ -125,7 +126,7 @@ impl Channel {
         let stateless = meta.protocol_version.is_some() || request.method == method::DISCOVER;
         let speech = match self.eras {
             Eras::Both if stateless => {
-                let (version, speech) = introduced(request, &meta)?;
+                let (version, speech) = introduced(request, &meta, &self.inner.limits)?;
                 supported(request, &version)?;
                 speech
             }
@@ -172,7 +173,7 @@ impl Channel {
         if self.session.hello().is_some() {
             return Err(unknown(request.id, Era::Session));
         }
-        let hello = hello(request)?;
+        let hello = hello(request, &self.inner.limits)?;
         let revision = hello.revision;
         self.session.greet(hello);
         self.say(self.inner.greet(&self.session, view, revision, request.id));

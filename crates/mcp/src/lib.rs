@@ -23,6 +23,7 @@ mod gate;
 mod guests;
 mod head;
 mod http;
+mod introduced;
 mod listeners;
 mod options;
 mod outbox;

@@ -101,6 +101,8 @@ pub struct Limits {
     pub session_light: Duration,
     /// How long a session id is good.
     pub session_life: Duration,
+    /// Bytes of what a client declares that it can do: a session keeps it for as long as it lasts.
+    pub capabilities: usize,
     /// Calls of one session under way at once.
     pub calls: usize,
     /// Bytes of events that a session's stream keeps for a client that comes back.
@@ -147,6 +149,7 @@ impl Default for Limits {
             session_idle: Duration::from_secs(60 * 60),
             session_light: Duration::from_secs(5 * 60),
             session_life: Duration::from_secs(7 * 24 * 60 * 60),
+            capabilities: 8 * 1024,
             calls: 1_024,
             replay: 256 * 1024,
             kept_each: 32 * 1024 * 1024,
