@@ -37,6 +37,7 @@ mod seal;
 mod serve;
 mod session;
 pub mod stdio;
+mod tally;
 mod tasks;
 mod watches;
 

@@ -107,8 +107,9 @@ pub struct Limits {
     pub calls: usize,
     /// Bytes of events that a session's stream keeps for a client that comes back.
     pub replay: usize,
-    /// Bytes of events that all sessions of one caller keep so; above, what can be missed goes, and
-    /// streams that are over are not kept.
+    /// Bytes of events that all sessions of one caller keep so, with what waits to be read on channels; above,
+    /// what can be missed goes, and streams that are over are not kept. Above twice as much, channels of the
+    /// older transport take nothing more.
     pub kept_each: usize,
     /// The same for all callers together.
     pub kept: usize,

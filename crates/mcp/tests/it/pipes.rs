@@ -12,14 +12,14 @@ use tokio::time::timeout;
 
 use crate::kit::{Hub, LIMIT, call, key, principal, request, stateless, until};
 
-struct Pipe {
+pub(crate) struct Pipe {
     lines: Lines<BufReader<DuplexStream>>,
     input: Option<DuplexStream>,
     served: tokio::task::JoinHandle<std::io::Result<()>>,
 }
 
 impl Pipe {
-    fn open(hub: &Hub) -> Self {
+    pub(crate) fn open(hub: &Hub) -> Self {
         Self::open_when(hub, ready(()))
     }
 
@@ -36,17 +36,17 @@ impl Pipe {
         Self { lines: BufReader::new(ours).lines(), input: Some(input), served }
     }
 
-    async fn say(&mut self, line: &str) {
+    pub(crate) async fn say(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
         input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         let line = timeout(LIMIT, self.lines.next_line()).await.unwrap().unwrap()?;
         Some(serde_json::from_str(&line.replace(r"\ud800", "")).unwrap())
     }
 
-    async fn ask(&mut self, line: &str) -> Value {
+    pub(crate) async fn ask(&mut self, line: &str) -> Value {
         self.say(line).await;
         self.next().await.unwrap()
     }
