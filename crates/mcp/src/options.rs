@@ -124,6 +124,10 @@ pub struct Limits {
     pub parked: usize,
     /// Calls of one caller that wait so.
     pub parked_each: usize,
+    /// Bytes of all calls that wait so: what they were sent with, and what is asked.
+    pub parked_bytes: usize,
+    /// The same of one caller.
+    pub parked_bytes_each: usize,
     /// Streams of changes (`subscriptions/listen`) of one caller.
     pub listens: usize,
     /// How long servers may take to agree to a stream's subscriptions; those that have not by then
@@ -160,6 +164,8 @@ impl Default for Limits {
             input: Duration::from_secs(10 * 60),
             parked: 1_024,
             parked_each: 16,
+            parked_bytes: 256 * 1024 * 1024,
+            parked_bytes_each: 64 * 1024 * 1024,
             listens: 256,
             agree: Duration::from_secs(5),
             subscriptions: 1_000,

@@ -45,6 +45,8 @@ pub(crate) struct Running {
     /// How long questions are gathered, and since one came, the time that is left.
     gather: Duration,
     gathering: Option<Pin<Box<Sleep>>>,
+    /// Bytes of the message that it began with, which it holds.
+    pub(crate) bytes: usize,
 }
 
 /// How a call went on.
@@ -99,7 +101,12 @@ impl Running {
             };
             router.call(&request, &caller).await
         });
-        Self { future, port, gather: inner.limits.gather, gathering: None }
+        Self { future, port, gather: inner.limits.gather, gathering: None, bytes: 0 }
+    }
+
+    /// The same, which began with a message of so many bytes.
+    pub(crate) fn of(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
     }
 
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
