@@ -10,7 +10,7 @@ mod record;
 mod servers;
 mod trace;
 
-pub use call::{Behind, Call, Who};
+pub use call::{Behind, Call, LONGEST_NAME, LONGEST_TRACE, Who};
 pub use caller::{BoxFuture, Caller, ClientPort, Inputs, Progressed, Wish};
 pub use decide::{AllowAll, Answer, Decide, Undecided, Verdict};
 pub use error::{CallError, Delivery, RpcError, Thing};

@@ -20,7 +20,8 @@ use switchboard_model::{CallOrigin, Clock, SystemClock};
 use switchboard_wire::Params;
 
 use crate::port::{
-    AllowAll, Decide, Guard, House, PassAll, Record, RecordNothing, Servers, Trace, Who,
+    AllowAll, Decide, Guard, House, LONGEST_TRACE, PassAll, Record, RecordNothing, Servers, Trace,
+    Who,
 };
 use crate::registry::View;
 use crate::results::Results;
@@ -90,6 +91,13 @@ pub struct Request<'r> {
     pub params: Params<'r>,
     /// Their trace, if they have one (`traceparent`).
     pub trace: Option<&'r str>,
+}
+
+impl<'r> Request<'r> {
+    /// The trace as it is recorded: one that is none is left out, whichever door it came by.
+    fn trace(&self) -> Option<&'r str> {
+        self.trace.filter(|trace| trace.len() <= LONGEST_TRACE)
+    }
 }
 
 impl Router {

@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::endpoint::{Inner, LAST_WORD};
-use crate::exchange::{hello, introduced, supported, take};
+use crate::exchange::take;
 use crate::guests::Pass;
+use crate::introduced::{hello, introduced, supported};
 use crate::listeners::Listening;
 use crate::outbox::{Outbox, Weight};
 use crate::port::{Port, Speech};
@@ -21,6 +22,7 @@ use crate::reply::Reply;
 use crate::running::Asker;
 use crate::serve::{Work, unknown};
 use crate::session::Session;
+use crate::tally::Tally;
 
 /// A connection on which everything goes both ways.
 pub(crate) struct Channel {
@@ -67,15 +69,16 @@ impl Channel {
     /// Takes what the client sent.
     pub(crate) fn take(&self, body: &Bytes) {
         match Incoming::parse(body, &self.inner.limits.message) {
-            Ok(Incoming::One(message)) => self.message(body, message),
+            Ok(Incoming::One(message)) => self.message(body, message, None),
             Ok(Incoming::Batch(_)) if !self.session.revision().has_batches() => {
                 let fault = Fault::UnexpectedBatch;
                 self.say(Reply::refused(None, fault.code(), &fault.to_string(), None));
             }
             Ok(Incoming::Batch(messages)) => {
+                let tally = Tally::new(self.inner.limits.batch);
                 for message in messages {
                     match message {
-                        Ok(message) => self.message(body, message),
+                        Ok(message) => self.message(body, message, Some(&tally)),
                         Err(refusal) => {
                             let (fault, id) = (refusal.fault, refusal.id);
                             self.say(Reply::refused(id, fault.code(), &fault.to_string(), None));
@@ -90,10 +93,11 @@ impl Channel {
         }
     }
 
-    fn message(&self, body: &Bytes, message: Message<'_>) {
+    /// One message, by itself or of a batch whose answers are counted together.
+    fn message(&self, body: &Bytes, message: Message<'_>, tally: Option<&Arc<Tally>>) {
         match message {
             Message::Request(request) => {
-                if let Err(reply) = self.request(body, &request) {
+                if let Err(reply) = self.request(body, &request, tally) {
                     self.say(reply);
                 }
             }
@@ -110,7 +114,12 @@ impl Channel {
         }
     }
 
-    fn request(&self, body: &Bytes, request: &Request<'_>) -> Result<(), Reply> {
+    fn request(
+        &self,
+        body: &Bytes,
+        request: &Request<'_>,
+        tally: Option<&Arc<Tally>>,
+    ) -> Result<(), Reply> {
         let turn = self.inner.guests.turn();
         let now = self.inner.registry.load();
         let (door, principal) = (&self.session.door, &self.session.principal);
@@ -126,7 +135,7 @@ impl Channel {
         let stateless = meta.protocol_version.is_some() || request.method == method::DISCOVER;
         let speech = match self.eras {
             Eras::Both if stateless => {
-                let (version, speech) = introduced(request, &meta)?;
+                let (version, speech) = introduced(request, &meta, &self.inner.limits)?;
                 supported(request, &version)?;
                 speech
             }
@@ -149,7 +158,7 @@ impl Channel {
         let asker = Asker { who: self.session.who.clone(), view, speech, pass, trace: None };
         let era = asker.era();
         let work = self.inner.serve(asker, request, body, self.out.clone());
-        self.go_on(request, work, era);
+        self.go_on(request, work, era, tally.cloned());
         Ok(())
     }
 
@@ -173,7 +182,7 @@ impl Channel {
         if self.session.hello().is_some() {
             return Err(unknown(request.id, Era::Session));
         }
-        let hello = hello(request)?;
+        let hello = hello(request, &self.inner.limits)?;
         let revision = hello.revision;
         self.session.greet(hello);
         self.say(self.inner.greet(&self.session, view, revision, request.id));
@@ -182,13 +191,18 @@ impl Channel {
         Ok(())
     }
 
-    fn go_on(&self, request: &Request<'_>, work: Work, era: Era) {
+    fn go_on(&self, request: &Request<'_>, work: Work, era: Era, tally: Option<Arc<Tally>>) {
         let key = request.id.key();
+        let (session, id) = (self.session.clone(), request.id.to_buf());
+        let told = move |reply: Reply| match &tally {
+            Some(tally) => tally.take(&session, Some(id.as_id()), reply),
+            None => reply.body.joined(),
+        };
         let opened = |open: Open| {
             self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), open)
         };
         let work = match work {
-            Work::Reply(reply) => return self.say(reply),
+            Work::Reply(reply) => return self.out.push(told(reply), Weight::Needed),
             Work::Listen(listening) => {
                 opened(Open::Listen(listening));
                 return;
@@ -211,7 +225,7 @@ impl Channel {
             };
             open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             if let Some(reply) = reply {
-                out.push(reply.body.joined(), Weight::Needed);
+                out.push(told(reply), Weight::Needed);
             }
         });
     }

@@ -5,14 +5,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use switchboard_core::port::RpcError;
+use switchboard_core::port::{LONGEST_TRACE, RpcError};
 use switchboard_wire::header::{self, Mirror, Mismatch};
 use switchboard_wire::peek::RequestMeta;
-use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::types::{Cancelled, Capabilities, InitializeParams, Progress};
+use switchboard_wire::types::{Cancelled, Progress};
 use switchboard_wire::{
     Era, Fault, IdBuf, Incoming, Json, JsonBuf, Message, Notification, Params, Request, Revision,
-    code, method, write,
+    code, method,
 };
 
 use crate::endpoint::Inner;
@@ -20,13 +19,15 @@ use crate::gate::Refused;
 use crate::guests::Pass;
 use crate::head::{self, Head};
 use crate::http::Way;
+use crate::introduced::{hello, introduced, supported};
 use crate::listeners::Listening;
+use crate::options::Limits;
 use crate::outbox::{Keep, Outbox};
 use crate::port::Speech;
 use crate::reply::Reply;
 use crate::running::{Asker, Task};
 use crate::serve::{Later, Work};
-use crate::session::{Hello, Session};
+use crate::session::Session;
 
 /// What a POST leads to.
 pub(crate) enum Posted {
@@ -102,7 +103,7 @@ impl Inner {
         }
         let meta = params.meta();
         if meta.protocol_version.is_some() || is_stateless(head) {
-            return match stateless(&head.mirror(), request, &params, &meta) {
+            return match stateless(&head.mirror(), request, &params, &meta, &self.limits) {
                 Err(reply) => Posted::Reply(reply),
                 Ok((speech, subject)) => {
                     let who = way.door.who(&way.principal);
@@ -133,7 +134,7 @@ impl Inner {
 
     /// A session begins.
     fn initialize(self: &Arc<Self>, way: &Way, request: &Request<'_>) -> Posted {
-        let hello = match hello(request) {
+        let hello = match hello(request, &self.limits) {
             Ok(hello) => hello,
             Err(reply) => return Posted::Reply(reply),
         };
@@ -258,22 +259,6 @@ pub(crate) fn note(session: &Session, notification: &Notification<'_>) {
     }
 }
 
-/// What a client says of itself in `initialize`.
-pub(crate) fn hello(request: &Request<'_>) -> Result<Hello, Reply> {
-    match InitializeParams::read(request.params.unwrap_or(Json::EMPTY)) {
-        Ok(params) => Ok(Hello {
-            revision: Revision::answer(&params.protocol_version),
-            capabilities: params.capabilities,
-        }),
-        Err(missing) => {
-            Err(Reply::refused(Some(request.id), code::INVALID_PARAMS, &missing.to_string(), None))
-        }
-    }
-}
-
-/// More than any version of the header has; it is kept with the record of the call.
-const LONGEST_TRACE: usize = 128;
-
 /// The trace that whoever sent the request is in, as HTTP clients tell it.
 fn trace(head: &Head<'_>) -> Option<Arc<str>> {
     let trace = head.trace.text()?;
@@ -292,57 +277,15 @@ fn stateless<'a>(
     request: &Request<'a>,
     params: &Params<'a>,
     meta: &RequestMeta<'_>,
+    limits: &Limits,
 ) -> Result<(Speech, Option<Cow<'a, str>>), Reply> {
-    let (version, speech) = introduced(request, meta)?;
+    let (version, speech) = introduced(request, meta, limits)?;
     let checked = header::check(mirror, &request.method, &version, params);
     let subject = checked.map_err(|mismatch| {
         Reply::refused(Some(request.id), mismatch.code(), &mismatch.to_string(), None)
     })?;
     supported(request, &version)?;
     Ok((speech, subject))
-}
-
-/// What a request of the stateless era says of itself: its revision and its client.
-pub(crate) fn introduced<'a>(
-    request: &Request<'_>,
-    meta: &RequestMeta<'a>,
-) -> Result<(Cow<'a, str>, Speech), Reply> {
-    let lacks = |key: &str| {
-        let text = format!("`_meta` lacks `{key}`, or it is of the wrong type");
-        Reply::refused(Some(request.id), code::INVALID_PARAMS, &text, None)
-    };
-    let newest = Revision::LATEST_STATELESS.as_str();
-    let version = match meta.protocol_version {
-        // What nearly all say; no text has to be made of it.
-        Some(version) if version.is_plainly(newest) => Some(Cow::Borrowed(newest)),
-        version => version.and_then(Json::string),
-    };
-    let version = version.ok_or_else(|| lacks(switchboard_wire::meta::PROTOCOL_VERSION))?;
-    let capabilities = meta.client_capabilities.filter(|json| json.is_object());
-    let capabilities =
-        capabilities.ok_or_else(|| lacks(switchboard_wire::meta::CLIENT_CAPABILITIES))?;
-    let level = meta.log_level.and_then(Json::string);
-    let level = level.and_then(|level| LogLevel::parse(&level));
-    let capabilities = Capabilities::read(Some(capabilities));
-    Ok((version, Speech::Stateless { capabilities, level }))
-}
-
-/// Whether a revision is one of the stateless era that is spoken here.
-pub(crate) fn supported(request: &Request<'_>, version: &str) -> Result<(), Reply> {
-    let revision = Revision::parse(version);
-    if revision.is_some_and(|revision| revision.era() == Era::Stateless) {
-        return Ok(());
-    }
-    let data = write::object(|data| {
-        data.texts("supported", Revision::supported());
-        data.text("requested", version);
-    });
-    let text = match revision {
-        Some(_) => "that revision begins with `initialize`",
-        None => "Unsupported protocol version",
-    };
-    let data = Some(data.as_json());
-    Err(Reply::refused(Some(request.id), code::UNSUPPORTED_VERSION, text, data))
 }
 
 /// Whether the headers that mirror a tool's arguments say what the arguments say.

@@ -23,6 +23,7 @@ mod gate;
 mod guests;
 mod head;
 mod http;
+mod introduced;
 mod listeners;
 mod options;
 mod outbox;
@@ -37,6 +38,7 @@ mod seal;
 mod serve;
 mod session;
 pub mod stdio;
+mod tally;
 mod tasks;
 mod watches;
 

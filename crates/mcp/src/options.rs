@@ -101,12 +101,15 @@ pub struct Limits {
     pub session_light: Duration,
     /// How long a session id is good.
     pub session_life: Duration,
+    /// Bytes of what a client declares that it can do: a session keeps it for as long as it lasts.
+    pub capabilities: usize,
     /// Calls of one session under way at once.
     pub calls: usize,
     /// Bytes of events that a session's stream keeps for a client that comes back.
     pub replay: usize,
-    /// Bytes of events that all sessions of one caller keep so; above, what can be missed goes, and
-    /// streams that are over are not kept.
+    /// Bytes of events that all sessions of one caller keep so, with what waits to be read on channels; above,
+    /// what can be missed goes, and streams that are over are not kept. Above twice as much, channels of the
+    /// older transport take nothing more.
     pub kept_each: usize,
     /// The same for all callers together.
     pub kept: usize,
@@ -123,6 +126,10 @@ pub struct Limits {
     pub parked: usize,
     /// Calls of one caller that wait so.
     pub parked_each: usize,
+    /// Bytes of all calls that wait so: what they were sent with, and what is asked.
+    pub parked_bytes: usize,
+    /// The same of one caller.
+    pub parked_bytes_each: usize,
     /// Streams of changes (`subscriptions/listen`) of one caller.
     pub listens: usize,
     /// How long servers may take to agree to a stream's subscriptions; those that have not by then
@@ -149,6 +156,7 @@ impl Default for Limits {
             session_idle: Duration::from_secs(60 * 60),
             session_light: Duration::from_secs(5 * 60),
             session_life: Duration::from_secs(7 * 24 * 60 * 60),
+            capabilities: 8 * 1024,
             calls: 1_024,
             replay: 256 * 1024,
             kept_each: 32 * 1024 * 1024,
@@ -159,6 +167,8 @@ impl Default for Limits {
             farewell: Duration::from_secs(5),
             parked: 1_024,
             parked_each: 16,
+            parked_bytes: 256 * 1024 * 1024,
+            parked_bytes_each: 64 * 1024 * 1024,
             listens: 256,
             agree: Duration::from_secs(5),
             subscriptions: 1_000,

@@ -1,6 +1,6 @@
 //! Calls that ask back of a client of the stateless era: the client gets a sealed state and comes
 //! back with it. What a stateless server asked is passed on; a call of a session-era server waits
-//! here meanwhile, bounded in number and time. Having a state is not being allowed to use it.
+//! here meanwhile, bounded in number, bytes and time. Having a state is not being allowed to use it.
 
 mod state;
 
@@ -74,12 +74,23 @@ impl Parked {
     /// Whether there is room for one more, which is there from now on.
     fn put(&self, id: u128, row: Row) -> bool {
         let mut rows = self.lock();
-        let theirs = rows.values().filter(|other| other.who().is_same_caller(row.who())).count();
-        if rows.len() >= self.limits.parked || theirs >= self.limits.parked_each {
-            return false;
+        let limits = &self.limits;
+        let (mut theirs, mut bytes_each, mut bytes) = (0, row.bytes(), row.bytes());
+        for other in rows.values() {
+            bytes += other.bytes();
+            if other.who().is_same_caller(row.who()) {
+                theirs += 1;
+                bytes_each += other.bytes();
+            }
         }
-        rows.insert(id, row);
-        true
+        let fits = rows.len() < limits.parked
+            && theirs < limits.parked_each
+            && bytes <= limits.parked_bytes
+            && bytes_each <= limits.parked_bytes_each;
+        if fits {
+            rows.insert(id, row);
+        }
+        fits
     }
 
     fn take(&self, id: u128) -> Option<Row> {
@@ -95,6 +106,12 @@ impl Row {
     /// Whose it is, whichever agent they speak for.
     fn who(&self) -> &Who {
         &self.pass.principal.who
+    }
+
+    /// What it holds that others say the size of.
+    fn bytes(&self) -> usize {
+        let asked = self.asks.iter().filter_map(|ask| ask.params.as_ref());
+        self.running.bytes + asked.map(|params| params.as_json().as_bytes().len()).sum::<usize>()
     }
 }
 
@@ -206,8 +223,12 @@ impl Inner {
         let row = pass.map(|pass| Row { pass, until, running, asks });
         let put = row.is_some_and(|row| self.parked.put(number, row));
         let Some(state) = state.filter(|_| put) else {
-            let text = "too many calls wait for inputs; answer or give up some of them first";
-            return Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, text, None)
+            let text = format!(
+                "too many calls wait for inputs, or too large ones (of one caller {} calls may wait, and {} \
+                 bytes): answer some of them first, or send less",
+                self.limits.parked_each, self.limits.parked_bytes_each,
+            );
+            return Reply::refused(Some(id.as_id()), code::INTERNAL_ERROR, &text, None)
                 .with_status(200);
         };
         // A token may have ended just before, too early for whoever looked at what waits.

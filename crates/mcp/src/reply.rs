@@ -280,9 +280,10 @@ impl Scribe {
                 };
                 (code, Some(write::object(|data| data.text("uri", name))))
             }
-            CallError::NotFound { .. } | CallError::Lacks(_) | CallError::Params(_) => {
-                (code::INVALID_PARAMS, None)
-            }
+            CallError::NotFound { .. }
+            | CallError::TooLong { .. }
+            | CallError::Lacks(_)
+            | CallError::Params(_) => (code::INVALID_PARAMS, None),
             CallError::NoMethod(_) => (code::METHOD_NOT_FOUND, None),
             _ if method == method::TOOLS_CALL => {
                 let result = output::error_result(&advice(error));

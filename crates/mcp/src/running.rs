@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use switchboard_core::port::{CallError, Caller, Inputs, Who};
+use switchboard_core::port::{CallError, Caller, Inputs, LONGEST_TRACE, Who};
 use switchboard_core::{Request, View};
 use switchboard_model::CallOrigin;
 use switchboard_wire::{Era, IdBuf, Json, JsonBuf, ParamsBuf, peek};
@@ -46,6 +46,8 @@ pub(crate) struct Running {
     /// How long questions are gathered, and since one came, the time that is left.
     gather: Duration,
     gathering: Option<Pin<Box<Sleep>>>,
+    /// Bytes of the message that it began with, which it holds.
+    pub(crate) bytes: usize,
 }
 
 /// How a call went on.
@@ -89,7 +91,7 @@ impl Running {
         let around = asker.trace.clone();
         let future = Box::pin(async move {
             let params = params.as_params();
-            let trace = params.trace();
+            let trace = params.trace().filter(|trace| trace.len() <= LONGEST_TRACE);
             let request = Request {
                 view: &view,
                 who: &who,
@@ -100,7 +102,12 @@ impl Running {
             };
             router.call(&request, &caller).await
         });
-        Self { future, port, gather: inner.limits.gather, gathering: None }
+        Self { future, port, gather: inner.limits.gather, gathering: None, bytes: 0 }
+    }
+
+    /// The same, which began with a message of so many bytes.
+    pub(crate) fn of(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
     }
 
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {

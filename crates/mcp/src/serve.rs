@@ -86,7 +86,10 @@ impl Inner {
                 let params = JsonBuf::within(body, params);
                 self.subscribe(&asker, id.to_buf(), method, &params, out)
             }
-            _ => self.call(asker, id, method, request.outlined().within(body), out),
+            _ => {
+                let params = (request.outlined().within(body), body.len());
+                self.call(asker, id, method, params, out)
+            }
         }
     }
 
@@ -157,12 +160,12 @@ impl Inner {
         asker: Asker,
         id: Id<'_>,
         method: &'static str,
-        params: ParamsBuf,
+        (params, bytes): (ParamsBuf, usize),
         out: Arc<Outbox>,
     ) -> Work {
         let start = |asker: &Asker, params| {
             let params = with_level(asker, params);
-            Running::new(self, asker, method, params, out)
+            Running::new(self, asker, method, params, out).of(bytes)
         };
         let task = match self.begin(asker, id.to_buf(), method, params, start) {
             Begun::Call(task) => task,

@@ -8,6 +8,12 @@ use switchboard_wire::types::ToolEntry;
 
 use crate::registry::Offer;
 
+/// Bytes that a name, a URI or an id may have by which a caller says what is meant: it is recorded, and
+/// subscriptions keep it.
+pub const LONGEST_NAME: usize = 8 * 1024;
+/// Bytes of a caller's trace: more than any version of `traceparent` has. A longer one is none.
+pub const LONGEST_TRACE: usize = 128;
+
 /// Who calls. What is kept for one caller is never shown to another that differs in agent, user or who
 /// stands behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

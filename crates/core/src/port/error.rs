@@ -121,6 +121,16 @@ pub enum CallError {
         /// What it was called by.
         name: String,
     },
+    /// What names the thing is longer than [`super::LONGEST_NAME`].
+    #[error("the name of the {thing} has {bytes} bytes, and at most {most} are taken: shorten it")]
+    TooLong {
+        /// What kind of thing.
+        thing: Thing,
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
     /// The params do not say what is wanted.
     #[error("the params lack `{0}`")]
     Lacks(&'static str),

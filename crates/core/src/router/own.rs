@@ -91,6 +91,6 @@ fn own<'c>(request: &Request<'c>, subject: &'c str) -> Call<'c> {
         tool: offer.tools.iter().find(|tool| tool.name == subject),
         params: request.params.json(),
         arguments: request.params.arguments(),
-        trace: request.trace,
+        trace: request.trace(),
     }
 }

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use switchboard_wire::output::{self, Aim};
+use switchboard_wire::output::{self, Aim, Aimed};
 use switchboard_wire::types::ToolEntry;
 use switchboard_wire::{Json, Params, ParamsBuf};
 
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
-use crate::port::{Call, CallError, Thing};
+use crate::port::{Call, CallError, LONGEST_NAME, Thing};
 use crate::registry::{Home, Part, Place};
 use crate::results;
 
@@ -59,7 +59,7 @@ impl<'r> Target<'r> {
             tool: self.tool,
             params: self.params(request).json(),
             arguments: self.arguments,
-            trace: request.trace,
+            trace: request.trace(),
         }
     }
 }
@@ -70,7 +70,7 @@ impl Router {
         let view = request.view;
         let none =
             |thing, name: Cow<'_, str>| Err(CallError::NotFound { thing, name: name.into_owned() });
-        let aimed = output::aim(request.method, request.params)?;
+        let aimed = aimed(request)?;
         let (published, part, subject, tool) = match aimed.aim.clone() {
             Aim::Tool(name) => match view.tool_at(&name) {
                 Some((part, _)) if is_own(part, &name) => return Ok(Way::Kept(Kept::Tool)),
@@ -118,6 +118,28 @@ impl Router {
         let params = (published != subject).then(|| aimed.at(&subject));
         let arguments = aimed.arguments;
         Ok(Way::Server(Target { part, published, subject, tool, arguments, params }))
+    }
+}
+
+/// What is meant, within bounds.
+fn aimed<'r>(request: &Request<'r>) -> Result<Aimed<'r>, CallError> {
+    let aimed = output::aim(request.method, request.params)?;
+    let (thing, name) = match &aimed.aim {
+        Aim::Tool(name) => (Thing::Tool, name),
+        Aim::Prompt(name) => (Thing::Prompt, name),
+        Aim::Resource(uri) | Aim::Family(uri) => (Thing::Resource, uri),
+        Aim::Task(id) => (Thing::Task, id),
+        Aim::Lacking(_) | Aim::Nothing => return Ok(aimed),
+    };
+    bounded(thing, name)?;
+    Ok(aimed)
+}
+
+/// Whether a name is short enough to be kept.
+pub(super) fn bounded(thing: Thing, name: &str) -> Result<(), CallError> {
+    match name.len() {
+        ..=LONGEST_NAME => Ok(()),
+        bytes => Err(CallError::TooLong { thing, bytes, most: LONGEST_NAME }),
     }
 }
 

@@ -13,7 +13,7 @@ use switchboard_wire::output;
 use super::*;
 use crate::kit::{self, Echo, agent, any_json, buf, everything, json, key, quoted, user};
 use crate::naming::Surface;
-use crate::port::{CallError, Thing};
+use crate::port::{CallError, LONGEST_NAME, Thing};
 use crate::registry::Registry;
 
 /// Two servers, `a` and `b.c`, with the same of everything, and an answer that both give.
@@ -102,6 +102,32 @@ fn nowhere_else() {
     check("tasks/list", "{}", CallError::NoMethod("tasks/list".to_owned()));
     let twice = r#"{"name":"a__x","name":"a__y"}"#;
     check("tools/call", twice, CallError::Params(switchboard_wire::Repeated("name")));
+}
+
+#[test]
+fn what_is_named_too_long_leads_nowhere() {
+    let scene = scene("{}", &Surface::mcp());
+    let uri = |bytes: usize| format!("{:x<bytes$}", "mcp://a/");
+    let check = |method: &str, thing: Thing, params: &dyn Fn(&str) -> String| {
+        let too_long = CallError::TooLong { thing, bytes: LONGEST_NAME + 1, most: LONGEST_NAME };
+        let answer = scene.call(method, &params(&uri(LONGEST_NAME + 1)));
+        assert_eq!(answer, Err(too_long), "{method}");
+        assert_eq!(scene.echo.asked(), [], "{method}");
+        let answer = scene.call(method, &params(&uri(LONGEST_NAME)));
+        assert!(!matches!(answer, Err(CallError::TooLong { .. })), "{method}: {answer:?}");
+        scene.echo.asked.lock().unwrap().clear();
+    };
+    for method in ["resources/read", "resources/subscribe", "resources/unsubscribe"] {
+        check(method, Thing::Resource, &|uri| format!(r#"{{"uri":"{uri}"}}"#));
+    }
+    check("tools/call", Thing::Tool, &|name| format!(r#"{{"name":"{name}"}}"#));
+    check("prompts/get", Thing::Prompt, &|name| format!(r#"{{"name":"{name}"}}"#));
+    check("tasks/get", Thing::Task, &|id| format!(r#"{{"taskId":"{id}"}}"#));
+    let family = |uri: &str| format!(r#"{{"ref":{{"type":"ref/resource","uri":"{uri}"}}}}"#);
+    check("completion/complete", Thing::Resource, &family);
+    for (bytes, found) in [(LONGEST_NAME, true), (LONGEST_NAME + 1, false)] {
+        assert_eq!(scene.router.resource(&scene.view, &uri(bytes)).is_some(), found, "{bytes}");
+    }
 }
 
 #[test]

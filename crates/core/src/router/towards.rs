@@ -5,14 +5,16 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output::{self, Hit, Place};
 use switchboard_wire::{JsonBuf, method};
 
-use super::resolve::Way;
+use super::resolve::{Way, bounded};
 use super::{Request, Router};
-use crate::port::Who;
+use crate::port::{Thing, Who};
 use crate::registry::{Part, View};
 
 impl Router {
-    /// The server behind a URI of this view, and the server's own URI: for subscriptions.
+    /// The server behind a URI of this view, and the server's own URI: for subscriptions. `None` also for a URI that
+    /// is too long to be kept.
     pub fn resource(&self, view: &View, uri: &str) -> Option<(ServerKey, String)> {
+        bounded(Thing::Resource, uri).ok()?;
         let place = view.place(uri)?;
         Some((place.part.key.clone(), place.uri))
     }

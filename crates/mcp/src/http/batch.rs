@@ -1,5 +1,5 @@
 //! Answering a batch: every answer on one stream, as soon as it is there, and all of them within a
-//! bound. A few bytes of questions must not make megabytes of answers that nobody reads.
+//! bound. Never counts them: that is the tally.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use axum::http::StatusCode;
-use bytes::Bytes;
-use switchboard_wire::{IdBuf, code};
+use switchboard_wire::IdBuf;
 use tokio::time::timeout;
 
 use super::{Response, status, stream_response};
 use crate::endpoint::{Inner, LAST_WORD};
 use crate::exchange::Exchange;
 use crate::outbox::{Outbox, Weight};
-use crate::reply::Reply;
 use crate::session::Session;
+use crate::tally::Tally;
 
 impl Inner {
     /// A batch of a session.
@@ -47,15 +46,13 @@ impl Inner {
 async fn answer_each(exchanges: Vec<Exchange>, session: &Session, out: &Outbox, most: usize) {
     let mut all: Vec<_> =
         exchanges.into_iter().map(|one| (one.id.clone(), Box::pin(one.finish()))).collect();
-    let mut said = 0;
+    let tally = Tally::new(most);
     poll_fn(|context| {
         all.retain_mut(|(id, one)| match one.as_mut().poll(context) {
             Poll::Ready(reply) => {
                 if let Some(reply) = reply {
-                    let fits = said + reply.body.len() <= most && !session.keeps_too_much();
-                    let bytes = if fits { reply.body.joined() } else { too_much(id.as_ref()) };
-                    said += bytes.len();
-                    out.push(bytes, Weight::Needed);
+                    let id = id.as_ref().map(IdBuf::as_id);
+                    out.push(tally.take(session, id, reply), Weight::Needed);
                 }
                 false
             }
@@ -64,10 +61,4 @@ async fn answer_each(exchanges: Vec<Exchange>, session: &Session, out: &Outbox, 
         if all.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-}
-
-fn too_much(id: Option<&IdBuf>) -> Bytes {
-    let text = "the answers to this batch are too large; ask for less at once";
-    let id = id.map(IdBuf::as_id);
-    Reply::refused(id, code::INTERNAL_ERROR, text, None).body.joined()
 }

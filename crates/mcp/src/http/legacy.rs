@@ -99,9 +99,13 @@ impl Inner {
             Err(refused) => return refusal(&refused),
         };
         // A client that does not read what it gets cannot make it grow.
-        let waiting = session.streams(|all| all.opened().map_or(0, |own| own.bytes()));
-        if waiting > self.limits.unread {
-            let text = "the stream is not being read; read it first";
+        let (waiting, full) =
+            session.streams(|all| (all.opened().map_or(0, |own| own.bytes()), all.is_overdrawn()));
+        if waiting > self.limits.unread || full {
+            let text = match full {
+                true => "too much waits on your streams; read all of them, or close some, first",
+                false => "the stream is not being read; read it first",
+            };
             return error(StatusCode::TOO_MANY_REQUESTS, code::INTERNAL_ERROR, text);
         }
         channel.take(&body);

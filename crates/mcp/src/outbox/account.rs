@@ -29,6 +29,12 @@ impl Account {
         self.kept() > self.most || self.all.as_deref().is_some_and(Self::is_full)
     }
 
+    /// Whether this caller has so much that it cannot be kept for a client that comes back, which would
+    /// have given way: it waits to be read.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.kept() / 2 > self.most
+    }
+
     /// Bytes that are kept.
     pub(crate) fn kept(&self) -> usize {
         self.kept.load(Ordering::Relaxed)

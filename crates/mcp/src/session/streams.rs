@@ -87,6 +87,7 @@ impl Streams {
 
     /// Puts another in its place: that of a channel which has only one.
     pub(crate) fn set_own(&mut self, outbox: Arc<Outbox>) {
+        self.count(&outbox);
         self.own = Some(outbox);
     }
 
@@ -131,6 +132,11 @@ impl Streams {
     /// Whether the caller keeps as much as it may.
     pub(crate) fn is_full(&self) -> bool {
         self.account.as_deref().is_some_and(Account::is_full)
+    }
+
+    /// Whether so much waits for the caller that nothing more should be taken from it.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.account.as_deref().is_some_and(Account::is_overdrawn)
     }
 
     fn kept(&self) -> usize {

@@ -14,6 +14,9 @@ use crate::seal::{Purpose, Seal, is_owner, put_owner};
 /// Bytes of capabilities that an id carries. Of more, only what we act upon is remembered.
 const CAPABILITIES: usize = 1024;
 
+/// Bytes of an extension's settings that an id carries where it does not carry all capabilities.
+const SETTINGS: usize = 128;
+
 /// A new session's id.
 pub(super) fn close(
     seal: &Seal,
@@ -97,5 +100,29 @@ fn short(capabilities: &Capabilities) -> JsonBuf {
                 }
             });
         }
+        extensions(all, capabilities);
     })
 }
+
+/// Which extensions there are: servers of the stateless era offer some things only to clients that have them.
+/// Settings that are long are left out, and so are names for which there is no room.
+fn extensions(all: &mut write::Object<'_>, capabilities: &Capabilities) {
+    let Some(declared) = capabilities.raw().get("extensions").filter(|all| all.is_object()) else {
+        return;
+    };
+    all.object("extensions", |kept| {
+        let mut room = CAPABILITIES / 2;
+        for extension in declared.members().filter(|extension| extension.value.is_object()) {
+            let Some(name) = extension.key.text() else { continue };
+            let is_short = extension.value.as_bytes().len() <= SETTINGS;
+            let settings = if is_short { extension.value } else { Json::EMPTY };
+            if let Some(left) = room.checked_sub(name.len() + settings.as_bytes().len()) {
+                kept.raw(&name, settings);
+                room = left;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard_mcp::Limits;
 
 use crate::kit::{Client, Hub, call, request, until};
 
@@ -263,6 +264,25 @@ async fn calls_that_wait_are_bounded_and_given_up() {
     assert_eq!(answer["result"]["resultType"], "input_required");
     hub.endpoint.shutdown().await;
     until("all are given up", || hub.servers.count(&hub.servers.dropped) == 6).await;
+}
+
+#[tokio::test]
+async fn calls_that_wait_are_bounded_in_bytes() {
+    let check = async |change: fn(&mut Limits)| {
+        let hub = Hub::with(|options| change(&mut options.limits)).await;
+        let client = hub.client("token-cto");
+        let large = json!({"arguments": {"text": "x".repeat(60_000)}});
+        let first = ask(&client, 1, "alpha__elicit", large.clone()).await;
+        assert_eq!(first["result"]["resultType"], "input_required", "{first}");
+        let refused = ask(&client, 2, "alpha__elicit", large.clone()).await;
+        let text = refused["error"]["message"].as_str().unwrap();
+        assert!(text.contains("too large ones"), "{refused}");
+        let small = ask(&client, 3, "alpha__elicit", json!({})).await;
+        assert_eq!(small["result"]["resultType"], "input_required", "{small}");
+        hub.endpoint.shutdown().await;
+    };
+    check(|limits| limits.parked_bytes_each = 100_000).await;
+    check(|limits| limits.parked_bytes = 100_000).await;
 }
 
 /// A session's call whose client is gone before there was a stream to come back to.

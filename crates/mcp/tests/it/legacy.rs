@@ -15,9 +15,14 @@ pub(crate) async fn open(client: &Client) -> (Answer, Client) {
     (stream, poster)
 }
 
+pub(crate) fn greeting(revision: &str) -> String {
+    let params =
+        json!({"protocolVersion": revision, "capabilities": {"elicitation": {}}, "clientInfo": {}});
+    request(0, "initialize", params)
+}
+
 pub(crate) async fn greet(stream: &mut Answer, poster: &Client) {
-    let params = json!({"protocolVersion": "2024-11-05", "capabilities": {"elicitation": {}}, "clientInfo": {}});
-    assert_eq!(poster.post(&request(0, "initialize", params)).await.status, 202);
+    assert_eq!(poster.post(&greeting("2024-11-05")).await.status, 202);
     let (_, answer) = stream.next().await.unwrap();
     assert_eq!(answer["result"]["protocolVersion"], "2024-11-05");
 }

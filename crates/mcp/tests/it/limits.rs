@@ -7,7 +7,7 @@ use switchboard_testkit::data::repetitions;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::kit::{Answer, Hub, call, request, until};
+use crate::kit::{Answer, Hub, call, request, stateless, until};
 
 #[tokio::test]
 async fn bodies_and_headers_are_bounded() {
@@ -42,6 +42,54 @@ async fn bodies_and_headers_are_bounded() {
         let _ = stream.write_all(format!("3e8\r\n{}\r\n", " ".repeat(1000)).as_bytes()).await;
     }
     assert_eq!(Answer::read(stream).await.status, 413);
+}
+
+/// What is named is recorded and kept with subscriptions: in every era and by every method it is bounded.
+#[tokio::test]
+async fn names_are_bounded() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+    let long = format!("mcp://alpha/{}", "x".repeat(9_000));
+    let family = json!({"ref": {"type": "ref/resource", "uri": long}});
+    for (method, params) in [
+        ("resources/read", json!({"uri": long})),
+        ("resources/subscribe", json!({"uri": long})),
+        ("tools/call", json!({"name": long})),
+        ("prompts/get", json!({"name": long})),
+        ("completion/complete", family),
+    ] {
+        let answer = client.post(&request(1, method, params)).await.json().await;
+        assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("at most 8192 are taken"), "{method}: {text}");
+    }
+    assert_eq!(hub.servers.count(&hub.servers.begun), 0, "no server was asked");
+    assert_eq!(hub.endpoint.watched(), []);
+}
+
+/// A session keeps them for as long as it lasts, and so does a request that waits for something.
+#[tokio::test]
+async fn capabilities_are_bounded() {
+    let hub = Hub::start().await;
+    let client = hub.client("token-cto");
+    let able = |bytes: usize| json!({"experimental": {"x": "x".repeat(bytes)}});
+    let greeting = |bytes| json!({"protocolVersion": "2025-11-25", "capabilities": able(bytes), "clientInfo": {}});
+    let stateless = |bytes| json!({"_meta": stateless(able(bytes))});
+    for (method, params) in [("initialize", greeting(8_200)), ("server/discover", stateless(8_200))]
+    {
+        let client = client.clone().with("mcp-method", method);
+        let client = match method {
+            "initialize" => client,
+            _ => client.with("mcp-protocol-version", "2026-07-28"),
+        };
+        let answer = client.post(&request(1, method, params)).await.json().await;
+        assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("at most 8192 are taken: declare less"), "{method}: {text}");
+    }
+    assert_eq!(hub.endpoint.sessions(), 0);
+    client.initialized("2025-11-25", able(8_000)).await;
+    assert_eq!(hub.endpoint.sessions(), 1);
 }
 
 #[tokio::test]

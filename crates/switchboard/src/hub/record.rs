@@ -37,7 +37,7 @@ impl Record for Recording {
             user: call.who.user.clone(),
             agent: call.who.agent.clone(),
             server: call.server.clone(),
-            tool: known::tool(call.subject),
+            tool: known::tool(cut(call.subject)),
             origin: call.origin,
             // A call on which nothing could be decided was refused.
             decision: done.decision.unwrap_or(Decision::Deny),
@@ -59,6 +59,15 @@ impl Record for Recording {
     }
 }
 
+/// Bytes of a subject that are written down. Each that differs is remembered and kept with the log, and it is
+/// callers who say which resource is read.
+const SUBJECT: usize = 1024;
+
+/// As much of a subject as is written down.
+fn cut(subject: &str) -> &str {
+    &subject[..subject.floor_char_boundary(SUBJECT)]
+}
+
 /// The arguments as they may be written down.
 fn values(json: Json<'_>, redactor: &Redactor) -> Option<Value> {
     serde_json::from_str(redactor.json(json).as_json().as_str()).ok()
@@ -69,6 +78,18 @@ mod tests {
     use switchboard_wire::Limits;
 
     use super::*;
+
+    #[test]
+    fn subjects_are_cut_between_characters() {
+        for (subject, kept) in [
+            ("echo".to_owned(), 4),
+            ("x".repeat(SUBJECT), SUBJECT),
+            ("x".repeat(SUBJECT + 1), SUBJECT),
+            (format!("x{}", "é".repeat(SUBJECT)), SUBJECT - 1),
+        ] {
+            assert_eq!(cut(&subject).len(), kept, "{}", subject.len());
+        }
+    }
 
     #[test]
     fn names_are_redacted_with_the_values() {

@@ -11,7 +11,8 @@ use switchboard_wire::JsonBuf;
 
 use super::*;
 use crate::port::{
-    Answer, Blocked, BoxFuture, Call, Caller, Checked, Done, RpcError, Undecided, Verdict,
+    Answer, Blocked, BoxFuture, Call, Caller, Checked, Done, LONGEST_TRACE, RpcError, Undecided,
+    Verdict,
 };
 
 /// Records as `agent server tool: decision, outcome, cut`.
@@ -269,4 +270,35 @@ fn however_it_ends() {
     check(Some(Err(RpcError::new(-32602, "no").into())), Outcome::Refused);
     check(Some(Err(CallError::TimedOut { after: Duration::ZERO })), Outcome::TimedOut);
     check(Some(Err(CallError::Unknown)), Outcome::Lost);
+}
+
+/// Records of which trace each call is.
+#[derive(Default)]
+struct Traces(Mutex<Vec<Option<usize>>>);
+
+impl Record for Traces {
+    fn record(&self, call: &Call<'_>, _: &Done<'_>) {
+        self.0.lock().unwrap().push(call.trace.map(str::len));
+    }
+}
+
+#[test]
+fn a_trace_that_is_none_is_not_recorded() {
+    let traces = Arc::new(Traces::default());
+    let scene = scene("{}", &Surface::mcp());
+    let ports = Ports { record: traces.clone(), ..kit::ports(&scene.echo) };
+    let (router, who, view) = (kit::router(ports), &scene.who, &scene.view);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for (name, bytes, recorded) in [
+        ("a__x", LONGEST_TRACE, Some(LONGEST_TRACE)),
+        ("a__x", LONGEST_TRACE + 1, None),
+        ("nobody", LONGEST_TRACE + 1, None),
+        ("read_result", LONGEST_TRACE + 1, None),
+    ] {
+        let (trace, params) = ("x".repeat(bytes), format!(r#"{{"name":"{name}"}}"#));
+        let (origin, method, params) = (CallOrigin::Rest, "tools/call", json(&params).into());
+        let request = Request { view, who, origin, method, params, trace: Some(&trace) };
+        let _ = runtime.block_on(router.call(&request, &Caller::default()));
+        assert_eq!(traces.0.lock().unwrap().pop(), Some(recorded), "{name} {bytes}");
+    }
 }

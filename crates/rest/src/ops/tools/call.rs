@@ -87,9 +87,10 @@ fn problem(error: &CallError) -> Problem {
     let text = mask::text(&error.to_string());
     let (status, code) = match error {
         CallError::NotFound { .. } | CallError::Unknown => (StatusCode::NOT_FOUND, "not_found"),
-        CallError::Params(_) | CallError::Lacks(_) | CallError::NoMethod(_) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "invalid")
-        }
+        CallError::TooLong { .. }
+        | CallError::Params(_)
+        | CallError::Lacks(_)
+        | CallError::NoMethod(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         CallError::Denied { .. } => (StatusCode::FORBIDDEN, "denied"),
         CallError::Blocked { .. } => (StatusCode::FORBIDDEN, "blocked"),
         CallError::TimedOut { .. } => (StatusCode::GATEWAY_TIMEOUT, "timed_out"),

@@ -9,6 +9,9 @@ const DEPTH: usize = 4;
 /// How many members of one object are told.
 const MEMBERS: usize = 64;
 
+/// Bytes of it after which no further member is told.
+const LONGEST: usize = 4096;
+
 /// How names are told.
 #[derive(Clone, Copy)]
 pub(super) enum Names<'r> {
@@ -35,6 +38,9 @@ fn within(out: &mut Vec<u8>, json: Json<'_>, names: Names<'_>, depth: usize) {
         Kind::Object if depth > 0 => {
             out.push(b'{');
             for (nth, member) in json.members().take(MEMBERS).enumerate() {
+                if out.len() > LONGEST {
+                    break;
+                }
                 if nth > 0 {
                     out.push(b',');
                 }
@@ -90,6 +96,22 @@ mod tests {
             let parsed = Json::parse(json.as_bytes(), &Limits::DEFAULT).unwrap();
             write(&mut out, parsed, Names::Redacted(&Redactor::default()));
             assert_eq!(String::from_utf8(out).unwrap(), told, "{json}");
+        }
+    }
+
+    #[test]
+    fn wide_arguments_are_not_told_to_their_end() {
+        let many = |inner: &str| {
+            let members: Vec<String> = (0..MEMBERS).map(|n| format!(r#""{n}":{inner}"#)).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let json = (0..3).fold("1".to_owned(), |inner, _| many(&inner));
+        let parsed = Json::parse(json.as_bytes(), &Limits::DEFAULT).unwrap();
+        for names in [Names::Plain, Names::Redacted(&Redactor::default())] {
+            let mut out = Vec::new();
+            write(&mut out, parsed, names);
+            assert!(out.len() < 2 * LONGEST, "{} bytes of {}", out.len(), json.len());
+            assert!(serde_json::from_slice::<serde_json::Value>(&out).is_ok());
         }
     }
 }
