@@ -3,13 +3,13 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_model::{Counts, HttpKind};
+use switchboard_model::{Counts, EventKind, HttpKind};
 use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError, Wish};
 use switchboard_wire::types::Capabilities;
 use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::{JsonBuf, meta};
+use switchboard_wire::{JsonBuf, meta, method};
 
 use crate::kit::{Hub, command, json, key, scripted, until, url};
 
@@ -72,6 +72,49 @@ async fn lists_of_a_server_without_a_stream_of_its_own_are_looked_at() {
         assert_eq!(asked, 1, "who has none is not asked again: {fault}");
     };
     tokio::join!(check("no_get"), check(explained));
+}
+
+/// It declares to tell of resources, and has no stream on which it could: they are looked at.
+#[tokio::test]
+async fn resources_of_a_server_without_a_stream_of_its_own_are_looked_at() {
+    const URI: &str = "scripted://static/text";
+    let check = async |fault: Option<&str>| {
+        let scratch = Scratch::new();
+        let record = scratch.path().join("record");
+        let script = Script::new().only("2025-06-18").record(&record);
+        let script = match fault {
+            Some(fault) => script.fault(fault),
+            None => script,
+        };
+        let serving = Scripted::http(&script);
+        let mut spec = url("s", serving.url(), HttpKind::Streamable);
+        spec.timing.health_interval = Duration::from_secs(5);
+        let hub = Hub::start([spec]).await;
+        let params = json(&format!(r#"{{"uri":"{URI}"}}"#));
+        let (params, caller, server) = (params.as_json(), Caller::default(), key("s"));
+        let asked = hub.upstreams.call(&server, method::SUBSCRIBE, Some(params), &caller);
+        asked.await.unwrap();
+        let updates = || {
+            let is_it = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == URI);
+            hub.told().into_iter().filter(is_it).count()
+        };
+        let touched = format!(r#"{{"uri":"{URI}","text":"something else"}}"#);
+        hub.tool("s", "touch", &touched).await.unwrap();
+        let mut times = 0;
+        until("it is told", || {
+            times += updates();
+            times > 0
+        })
+        .await;
+        // Twice as long as between two looks: what is as it was is no news.
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        assert_eq!(times + updates(), 1, "{fault:?}");
+        hub.stop().await;
+        let lines = std::fs::read_to_string(&record).unwrap();
+        let is_read = lines.lines().any(|line| line.contains(r#""method":"resources/read""#));
+        assert_eq!(is_read, fault.is_some(), "who tells is not looked at");
+    };
+    tokio::join!(check(Some("no_get")), check(None));
 }
 
 /// A list that cannot be read for a while is no empty one, and is read again when it can be.
