@@ -141,8 +141,9 @@ impl Listening<'_> {
 
     /// It ended before it acknowledged anything; `false` if it cannot be listened to.
     fn refused(&mut self, stream: &Stream<'_>, ended: Ended) -> bool {
-        // Whoever does not answer at all has refused nothing.
-        let is_answered = !matches!(ended, Err(CallError::Lost { .. }));
+        // Whoever does not answer at all has refused nothing, nor who only wants to know who asks.
+        let is_answered =
+            !matches!(ended, Err(CallError::Lost { .. } | CallError::Unauthorized { .. }));
         if is_answered && self.streams.dismiss() {
             self.ask();
             return true;
