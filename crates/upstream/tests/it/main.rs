@@ -27,5 +27,6 @@ mod restarted;
 mod secure;
 mod silence;
 mod trouble;
+mod unread;
 mod untold;
 mod watched;

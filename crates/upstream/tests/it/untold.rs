@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_model::{Counts, EventKind, HttpKind};
+use switchboard_model::{EventKind, HttpKind};
 use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError, Wish};
@@ -115,57 +115,6 @@ async fn resources_of_a_server_without_a_stream_of_its_own_are_looked_at() {
         assert_eq!(is_read, fault.is_some(), "who tells is not looked at");
     };
     tokio::join!(check(Some("no_get")), check(None));
-}
-
-/// A list that cannot be read for a while is no empty one, and is read again when it can be.
-#[tokio::test]
-async fn a_list_that_fails_is_kept_and_read_again() {
-    type Of = fn(&Counts) -> usize;
-    let rows: [(&str, &str, Of); 3] = [
-        ("resources/list", "resources", |counts| counts.resources),
-        ("resources/templates/list", "resources", |counts| counts.templates),
-        ("prompts/list", "prompts", |counts| counts.prompts),
-    ];
-    let check = async |(method, list, of): (&str, &str, Of), code: i64| {
-        let scratch = Scratch::new();
-        let trouble = scratch.path().join("trouble");
-        let fault = format!("error:code={code},method={method}");
-        let script = Script::new().only("2025-06-18").while_file(&trouble).fault(fault.as_str());
-        let hub = Hub::start([command("s", &script)]).await;
-        let has = || of(&hub.upstreams.status_of(&key("s")).unwrap().counts);
-        let other = || hub.upstreams.status_of(&key("s")).unwrap().counts.tools;
-        let change = async |list: &str| {
-            hub.tool("s", "change_tools", &format!(r#"{{"list":"{list}"}}"#)).await.unwrap();
-        };
-        let (before, tools) = (has(), other());
-        assert!(before > 0, "{method}");
-        std::fs::write(&trouble, "").unwrap();
-        change(list).await;
-        change("tools").await;
-        until("the others are read", || other() > tools).await;
-        if code == -32601 {
-            assert_eq!(has(), 0, "it says that it has none: {method}");
-            return hub.stop().await;
-        }
-        assert_eq!(has(), before, "{method}");
-        // It is still as it was on a new connection, and on the first one nothing is known.
-        hub.upstreams.reconnect(&key("s")).await;
-        hub.until("s", |state| state.is_connected()).await;
-        assert_eq!(has(), before, "{method}");
-        let first = Hub::start([command("s", &script)]).await;
-        let found = || of(&first.upstreams.status_of(&key("s")).unwrap().counts);
-        assert_eq!(found(), 0, "{method}");
-        let told = first.upstreams.status_of(&key("s")).unwrap().log;
-        let told = told.iter().filter(|line| line.text.contains(method)).count();
-        std::fs::remove_file(&trouble).unwrap();
-        until("it is read again", || found() == before).await;
-        assert_eq!(told, 1, "it is said once");
-        first.stop().await;
-        hub.stop().await;
-    };
-    for row in rows {
-        tokio::join!(check(row, -32603), check(row, -32601));
-    }
 }
 
 /// Somebody who wants messages from a level on.
