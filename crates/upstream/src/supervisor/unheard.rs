@@ -6,7 +6,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
 
 use switchboard_wire::{method, write};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::poll::every;
 use crate::channel::Kinds;
@@ -16,8 +16,9 @@ use crate::server::Server;
 use crate::transport::Headers;
 use crate::watched::Look;
 
-/// How long a look may take: whoever subscribes waits for the first.
+/// How long a look may take, and how long whoever subscribes waits for the first.
 const LOOK: Duration = Duration::from_secs(5);
+const FIRST: Duration = Duration::from_secs(2);
 
 /// Looks at all of them again and again, while nobody hears the server; whoever subscribed to one that holds
 /// something else is told.
@@ -39,7 +40,8 @@ pub(super) async fn look(server: &Server, connection: &Connection) {
 /// Takes note of what a resource holds that is subscribed to from now on, if it is to be looked at.
 pub(crate) async fn note(server: &Server, connection: &Connection, uri: &str) {
     if !is_heard(connection) {
-        compare(server, connection, uri).await;
+        // Without it, the next look is told of: nobody knows what there was.
+        let _ = timeout(FIRST, compare(server, connection, uri)).await;
     }
 }
 

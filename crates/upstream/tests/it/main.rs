@@ -14,6 +14,7 @@ mod faults;
 mod http;
 mod kit;
 mod lifecycle;
+mod lingering;
 mod listening;
 mod orphans;
 mod patience;
