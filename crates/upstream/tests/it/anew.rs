@@ -126,3 +126,34 @@ async fn a_refusal_of_one_resource_is_no_refusal_of_the_others() {
         hub.stop().await;
     }
 }
+
+/// One that never acknowledges is not heard by the stream before, as it may wait for the end of that: it is looked at,
+/// until it is asked for something else.
+#[tokio::test]
+async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    let hub = Hub::start([command("a", &script)]).await;
+    let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+    let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
+    let before = tools();
+    // What changes before the first stream is open is told to nobody.
+    while tools() == before {
+        hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    std::fs::write(&trouble, "").unwrap();
+    let first = ask(&hub, method::SUBSCRIBE);
+    let second = async {
+        until("its lists are looked at", polled).await;
+        std::fs::remove_file(&trouble).unwrap();
+        subscribe(&hub, OTHER).await.unwrap();
+        until("its lists are heard again", || !polled()).await;
+    };
+    let (first, ()) = tokio::join!(first, second);
+    first.unwrap();
+    assert!(told(&hub).await);
+    hub.stop().await;
+}
