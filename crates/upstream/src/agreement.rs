@@ -23,6 +23,15 @@ struct Round {
     number: u64,
     asked: Filter,
     answer: Answer,
+    /// What is heard meanwhile: the last round that was acknowledged, as long as its stream is open.
+    stands: Option<Standing>,
+}
+
+/// What was acknowledged in that round.
+#[derive(Clone, Debug)]
+struct Standing {
+    number: u64,
+    agreed: Filter,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -36,11 +45,22 @@ enum Answer {
 }
 
 impl Agreement {
-    /// It is asked for something else; the answer is for whoever is returned.
-    pub(crate) fn begin(self: &Arc<Self>, asked: Filter) -> Arc<dyn ClientPort> {
+    /// It is asked for something else: the number of the round, and whom the answer is for. What it agreed to
+    /// before stands until then.
+    pub(crate) fn begin(self: &Arc<Self>, asked: Filter) -> (u64, Arc<dyn ClientPort>) {
         let number = self.round() + 1;
-        self.0.send_replace(Round { number, asked, answer: Answer::Awaited });
-        Arc::new(Ear { agreement: self.clone(), number })
+        self.0.send_modify(|round| {
+            (round.number, round.asked, round.answer) = (number, asked, Answer::Awaited);
+        });
+        (number, Arc::new(Ear { agreement: self.clone(), number }))
+    }
+
+    /// The stream of a round that was acknowledged is over.
+    pub(crate) fn fell(&self, number: u64) {
+        self.0.send_if_modified(|round| {
+            let is_it = |stands: &mut Standing| stands.number == number;
+            round.stands.take_if(is_it).is_some()
+        });
     }
 
     /// The number of the round that is under way, or was the last.
@@ -48,10 +68,13 @@ impl Agreement {
         self.0.borrow().number
     }
 
-    /// Returns when the round is answered.
-    pub(crate) async fn answered(&self) {
+    /// Returns when that round is acknowledged.
+    pub(crate) async fn acknowledged(&self, number: u64) {
         let mut rounds = self.0.subscribe();
-        let _ = rounds.wait_for(|round| !matches!(round.answer, Answer::Awaited)).await;
+        let is_it = |round: &Round| {
+            round.number == number && matches!(round.answer, Answer::Acknowledged(_))
+        };
+        let _ = rounds.wait_for(is_it).await;
     }
 
     /// The round is over. If nothing was acknowledged, nothing was agreed upon.
@@ -82,14 +105,13 @@ impl Agreement {
         });
     }
 
-    /// The lists that it was asked for and did not agree to tell of. While the answer is awaited, all of
-    /// them.
+    /// The lists that it was asked for and of which it does not tell now.
     pub(crate) fn unheard(&self) -> Kinds {
         let round = self.0.borrow();
-        match &round.answer {
-            Answer::Acknowledged(agreed) => kinds(&round.asked).without(kinds(agreed)),
-            Answer::Awaited | Answer::Refused(_) => kinds(&round.asked),
-            Answer::Never(_) => Kinds::ALL,
+        match (&round.answer, &round.stands) {
+            (Answer::Never(_), _) => Kinds::ALL,
+            (_, Some(stands)) => kinds(&round.asked).without(kinds(&stands.agreed)),
+            (_, None) => kinds(&round.asked),
         }
     }
 
@@ -106,23 +128,35 @@ impl Agreement {
     /// Returns when it is known whether it tells of a resource, by a round after that one.
     pub(crate) async fn covers(&self, uri: &str, after: u64) -> Result<(), CallError> {
         let mut rounds = self.0.subscribe();
+        let stands = |round: &Round| after == 0 && round.tells(uri);
         let decided = rounds.wait_for(|round| match round.answer {
+            _ if stands(round) => true,
             Answer::Awaited => false,
             Answer::Never(_) => true,
             Answer::Acknowledged(_) | Answer::Refused(_) => {
                 round.number > after && round.asked.uris.iter().any(|asked| asked == uri)
             }
         });
-        match decided.await.as_deref().map(|round| &round.answer) {
-            Ok(Answer::Acknowledged(agreed)) if agreed.uris.iter().any(|told| told == uri) => {
-                Ok(())
-            }
-            Ok(Answer::Acknowledged(_) | Answer::Awaited) => {
+        let decided = decided.await;
+        let Ok(round) = decided.as_deref() else {
+            return Err(refused("the connection has ended"));
+        };
+        match &round.answer {
+            _ if stands(round) => Ok(()),
+            Answer::Acknowledged(agreed) if agreed.uris.iter().any(|told| told == uri) => Ok(()),
+            Answer::Acknowledged(_) | Answer::Awaited => {
                 Err(refused("the server does not agree to tell when this resource changes"))
             }
-            Ok(Answer::Refused(error) | Answer::Never(error)) => Err(error.clone()),
-            Err(_) => Err(refused("the connection has ended")),
+            Answer::Refused(error) | Answer::Never(error) => Err(error.clone()),
         }
+    }
+}
+
+impl Round {
+    /// Whether it tells of a resource now, whatever it is being asked for.
+    fn tells(&self, uri: &str) -> bool {
+        let agreed = self.stands.as_ref().map_or(&[][..], |stands| &stands.agreed.uris);
+        agreed.iter().any(|told| told == uri)
     }
 }
 
@@ -165,6 +199,8 @@ impl ClientPort for Ear {
         self.agreement.0.send_if_modified(|round| {
             let is_ours = round.number == self.number;
             if is_ours {
+                let number = self.number;
+                round.stands = Some(Standing { number, agreed: agreed.clone() });
                 round.answer = Answer::Acknowledged(agreed);
             }
             is_ours

@@ -183,10 +183,11 @@ impl Reader<'_> {
             Ok(read) => *list = read,
             // Many servers with resources have no templates, and say so by an error.
             Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => list.clear(),
-            Err(
-                error @ (CallError::Rpc(_) | CallError::Malformed(_) | CallError::TimedOut { .. }),
-            ) => return Ok(Some(format!("{} failed: {error}", T::METHOD))),
-            Err(error) => return Err(error),
+            // The connection is over, or waits for a credential.
+            Err(error @ (CallError::Lost { .. } | CallError::Unauthorized { .. })) => {
+                return Err(error);
+            }
+            Err(error) => return Ok(Some(format!("{} failed: {error}", T::METHOD))),
         }
         Ok(None)
     }

@@ -4,7 +4,9 @@
 mod live;
 pub(crate) mod poll;
 mod refresh;
+mod streams;
 mod subscribe;
+pub(crate) mod unheard;
 mod watch;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Resources of one server that somebody wants to hear of. They outlive a connection, so that one
 //! that comes back is asked again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -9,22 +9,36 @@ use tokio::sync::Notify;
 /// The URIs, as the server knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    uris: Mutex<BTreeSet<String>>,
+    /// With each, a hash of what it held when it was looked at, if it ever was.
+    uris: Mutex<BTreeMap<String, Option<u64>>>,
     bell: Notify,
+}
+
+/// What a look at a resource shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It holds what it held.
+    Same,
+    /// It holds something else, or nobody knows what it held.
+    Other,
+    /// Nobody wants to hear of it any more.
+    Unwanted,
 }
 
 impl Watched {
     /// `false` if it was among them.
     pub(crate) fn add(&self, uri: &str) -> bool {
-        let is_new = self.lock().insert(uri.to_owned());
+        let mut uris = self.lock();
+        let is_new = !uris.contains_key(uri);
         if is_new {
+            uris.insert(uri.to_owned(), None);
             self.bell.notify_one();
         }
         is_new
     }
 
     pub(crate) fn remove(&self, uri: &str) {
-        if self.lock().remove(uri) {
+        if self.lock().remove(uri).is_some() {
             self.bell.notify_one();
         }
     }
@@ -35,11 +49,20 @@ impl Watched {
     }
 
     pub(crate) fn has(&self, uri: &str) -> bool {
-        self.lock().contains(uri)
+        self.lock().contains_key(uri)
     }
 
     pub(crate) fn all(&self) -> Vec<String> {
-        self.lock().iter().cloned().collect()
+        self.lock().keys().cloned().collect()
+    }
+
+    /// Takes over what one holds now.
+    pub(crate) fn look(&self, uri: &str, now: u64) -> Look {
+        match self.lock().get_mut(uri).map(|held| held.replace(now)) {
+            None => Look::Unwanted,
+            Some(Some(before)) if before == now => Look::Same,
+            Some(_) => Look::Other,
+        }
     }
 
     /// Returns when there may be others than before.
@@ -47,7 +70,7 @@ impl Watched {
         self.bell.notified().await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Option<u64>>> {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -23,6 +23,8 @@ pub struct Script {
     /// What it agrees to tell of, by the names of `subscriptions/listen`; all that it is asked for
     /// without it.
     pub tells: Option<Vec<String>>,
+    /// How many streams of `subscriptions/listen` it bears at once; any number without it.
+    pub listeners: Option<usize>,
     /// How many entries a page of a list has; all of them without it.
     pub page: Option<usize>,
     /// How it answers over Streamable HTTP.
@@ -53,6 +55,7 @@ impl Default for Script {
             tools: 0,
             lasting: false,
             tells: None,
+            listeners: None,
             page: None,
             answers: Answers::Json,
             session_ids: true,
@@ -101,6 +104,11 @@ impl Script {
     /// Of what it is asked for, it agrees to tell only of these.
     pub fn tells(self, names: &[&str]) -> Self {
         Self { tells: Some(names.iter().map(|name| (*name).to_owned()).collect()), ..self }
+    }
+
+    /// It bears no more than that many streams of `subscriptions/listen` at once.
+    pub fn listeners(self, most: usize) -> Self {
+        Self { listeners: Some(most), ..self }
     }
 
     /// Its lists come in pages of that many entries.

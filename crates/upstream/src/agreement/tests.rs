@@ -18,7 +18,7 @@ fn acknowledge(ear: &dyn ClientPort, text: &str) {
 async fn what_is_acknowledged_is_agreed_upon() {
     let agreement = Arc::new(Agreement::default());
     assert_eq!(agreement.unheard(), Kinds::NONE);
-    let ear = agreement.begin(filter([true, true, false], &["a", "b"]));
+    let (_, ear) = agreement.begin(filter([true, true, false], &["a", "b"]));
     assert_eq!(agreement.unheard(), Kinds::TOOLS.with(Kinds::RESOURCES));
     acknowledge(
         &*ear,
@@ -34,12 +34,12 @@ async fn what_is_acknowledged_is_agreed_upon() {
 #[tokio::test]
 async fn an_earlier_round_says_nothing_of_a_later_wish() {
     let agreement = Arc::new(Agreement::default());
-    let old = agreement.begin(filter([true, false, false], &["a"]));
+    let (_, old) = agreement.begin(filter([true, false, false], &["a"]));
     agreement.over(&Ok(JsonBuf::from(Json::EMPTY)));
     assert!(agreement.covers("a", 0).await.is_err());
     let asked = agreement.round();
     let again = agreement.covers("a", asked);
-    let new = agreement.begin(filter([true, false, false], &["a"]));
+    let (_, new) = agreement.begin(filter([true, false, false], &["a"]));
     acknowledge(&*old, r#"{"notifications":{}}"#);
     assert_eq!(agreement.unheard(), Kinds::TOOLS, "what comes late is for nobody");
     acknowledge(&*new, r#"{"notifications":{"resourceSubscriptions":["a"]}}"#);
@@ -56,4 +56,24 @@ async fn who_cannot_be_listened_to_agrees_to_nothing() {
     agreement.give_up();
     assert_eq!(agreement.unheard(), Kinds::ALL);
     assert_eq!(waiting.await.unwrap_err().to_string(), "what? (-32601)");
+}
+
+#[tokio::test]
+async fn what_it_agreed_to_stands_until_it_is_answered_anew_or_its_stream_ends() {
+    let agreement = Arc::new(Agreement::default());
+    let (first, ear) = agreement.begin(filter([true, false, false], &["a"]));
+    let told = r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a"]}}"#;
+    acknowledge(&*ear, told);
+    let (second, _) = agreement.begin(filter([true, false, false], &["a", "b"]));
+    assert_eq!(agreement.unheard(), Kinds::NONE);
+    assert!(agreement.covers("a", 0).await.is_ok(), "it is heard");
+    let error = RpcError::new(code::INVALID_PARAMS, "no");
+    agreement.over(&Err(error.into()));
+    assert!(agreement.covers("b", first).await.is_err());
+    assert!(agreement.covers("a", 0).await.is_ok(), "it still is");
+    agreement.fell(second);
+    assert_eq!(agreement.unheard(), Kinds::NONE, "that one never stood");
+    agreement.fell(first);
+    assert_eq!(agreement.unheard(), Kinds::TOOLS);
+    assert!(agreement.covers("a", 0).await.is_err());
 }

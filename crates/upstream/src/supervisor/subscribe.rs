@@ -1,111 +1,208 @@
 //! The subscription to the changes of a server of the stateless era, which wants to be asked: asked anew
 //! when others are wanted, or when it ends. What it does not agree to tell is looked at instead, and what
 //! changed while it was not heard is found by looking.
+//!
+//! While it is asked anew it goes on being heard: the new stream is opened beside the old one. A server that
+//! refuses that is asked anew when the old one is closed, and looked at once.
 
 use std::collections::BTreeSet;
-use std::pin::pin;
 use std::time::Duration;
 
 use switchboard_core::port::CallError;
+use switchboard_wire::code;
 use switchboard_wire::types::Filter;
-use switchboard_wire::{JsonBuf, code, method, write};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::Instant;
 
-use crate::channel::{Kinds, Outgoing, Waiting};
+use super::streams::{Ended, News, Stream, Streams};
+use crate::channel::{Channel, Kinds};
 use crate::connection::Connection;
-use crate::pulse::Patience;
 use crate::server::Server;
-use crate::transport::Headers;
+use crate::transport::http;
 
 /// Between two subscriptions: at first, and at most. One that lived for longer was a good one.
 const RESUBSCRIBE: Duration = Duration::from_millis(200);
 const RESUBSCRIBE_LATER: Duration = Duration::from_secs(5);
-/// Whoever has acknowledged nothing for so long is looked at until they do.
-const ACKNOWLEDGE: Duration = Duration::from_secs(5);
-/// For ever.
-const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Listens for as long as there is a connection; `before` was subscribed to on an earlier one. Returns if the
 /// server cannot be listened to.
 pub(super) async fn subscribe(server: &Server, connection: &Connection, before: Vec<String>) {
-    let channel = &connection.channel;
-    let (mut first, mut pause) = (true, RESUBSCRIBE);
-    let mut told = Told { uris: BTreeSet::from_iter(before), missed: true };
-    loop {
-        let wanted = wanted(server, connection);
-        if wanted == Filter::default() {
-            server.watched.changed().await;
-            continue;
-        }
-        if !std::mem::take(&mut first) {
-            // What changed while nobody listened is found by looking.
-            channel.changed.note(Kinds::ALL);
-        }
-        let began = Instant::now();
-        let Some(ended) = listen(server, connection, wanted, &mut told).await else { continue };
-        channel.agreement.over(&ended);
-        told.missed = true;
-        match ended {
-            Err(CallError::Rpc(error)) if error.code == code::METHOD_NOT_FOUND => break,
-            // It does not have it; anything from 500 on is no answer to that.
-            Err(CallError::Http { status: ..500, .. } | CallError::Malformed(_)) => break,
-            _ => reckon(connection),
-        }
-        if began.elapsed() > RESUBSCRIBE_LATER {
-            pause = RESUBSCRIBE;
-        }
-        tokio::select! {
-            () = sleep(pause) => {}
-            () = server.watched.changed() => {}
-        }
-        pause = (pause * 2).min(RESUBSCRIBE_LATER);
-    }
-    channel.agreement.give_up();
+    let mut listening = Listening {
+        server,
+        connection,
+        channel: &connection.channel,
+        streams: Streams::default(),
+        told: Told { uris: BTreeSet::from_iter(before), missed: true },
+        missed: false,
+        bears: Bears::Unknown,
+        gave_way: false,
+        again: None,
+        pause: RESUBSCRIBE,
+    };
+    listening.ask();
+    while listening.goes_on().await {}
+    connection.channel.agreement.give_up();
     reckon(connection);
-    told.uris.iter().for_each(|uri| server.lose(uri));
+    listening.told.lose(server);
 }
 
-/// One subscription to its end; `None` if something else is wanted meanwhile.
-async fn listen(
-    server: &Server,
-    connection: &Connection,
-    wanted: Filter,
-    told: &mut Told,
-) -> Option<Result<JsonBuf, CallError>> {
-    let (peer, channel) = (connection.peer(), &connection.channel);
-    let filter = wanted.to_json();
-    let params = write::object(|params| params.raw("notifications", filter.as_json()));
-    let params = peer.own(params.as_json());
-    let headers = Headers::mirror(peer.revision, method::LISTEN, None);
-    let watched = wanted.uris.clone();
-    let listener = Some(channel.agreement.begin(wanted));
-    let asking = channel.request(Outgoing {
-        method: method::LISTEN,
-        params: |out: &mut Vec<u8>, _| {
-            out.extend_from_slice(params.as_json().as_bytes());
-            Ok(())
-        },
-        headers,
-        patience: Patience::of(ENDLESS),
-        waiting: Waiting { listener, ..Waiting::default() },
-    });
-    let (mut asking, mut is_open) = (pin!(asking), true);
-    let late = Instant::now() + ACKNOWLEDGE;
-    let mut in_time = true;
-    loop {
-        tokio::select! {
-            ended = &mut asking => return Some(ended),
-            () = server.watched.changed() => return None,
-            () = channel.agreement.answered(), if is_open => {
-                is_open = false;
-                in_time = false;
-                reckon(connection);
-                told.reckon(server, &watched, &channel.agreement.untold(&watched));
+/// Whether a server can be asked anew while it is listened to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bears {
+    Unknown,
+    /// It refuses a stream until the one before is closed.
+    One,
+    Several,
+}
+
+/// The subscription to one server, on one connection.
+struct Listening<'c> {
+    server: &'c Server,
+    connection: &'c Connection,
+    channel: &'c Channel,
+    streams: Streams<'c>,
+    told: Told,
+    /// Whether there was a time in which nobody heard of its lists.
+    missed: bool,
+    bears: Bears,
+    /// A stream was closed so that it may agree to another.
+    gave_way: bool,
+    /// When it is asked again.
+    again: Option<Instant>,
+    pause: Duration,
+}
+
+impl Listening<'_> {
+    /// Takes in what happens next; `false` if it cannot be listened to.
+    async fn goes_on(&mut self) -> bool {
+        let agreement = &self.channel.agreement;
+        match self.streams.news(self.server, agreement, self.again).await {
+            News::Acknowledged => self.agree(),
+            News::Refused(stream, ended) => return self.refused(&stream, ended),
+            News::Fell(stream) => {
+                self.fell(&stream);
+                if self.streams.asked.is_none() {
+                    self.rest(&stream);
+                }
             }
-            () = sleep_until(late), if in_time => {
-                in_time = false;
-                reckon(connection);
+            News::Late => {
+                if let Some(asked) = &mut self.streams.asked {
+                    asked.is_late = true;
+                }
+                // It may wait for the end of the other.
+                if self.bears == Bears::Unknown {
+                    self.let_go();
+                }
+                reckon(self.connection);
             }
+            // One that was told off a moment ago is asked for everything, a moment later.
+            News::Wanted if self.gave_way && self.again.is_some() => {}
+            News::Wanted => self.ask(),
+            News::Due => {
+                self.again = None;
+                let wanted = self.wanted();
+                if self.streams.stands.as_ref().is_none_or(|stands| stands.asked != wanted) {
+                    self.ask();
+                }
+            }
+        }
+        true
+    }
+
+    /// Asks for what is wanted now, beside what stands if the server bears that.
+    fn ask(&mut self) {
+        let wanted = self.wanted();
+        self.again = None;
+        if wanted == Filter::default() {
+            self.let_go();
+            (self.streams, self.told.uris) = (Streams::default(), BTreeSet::new());
+        } else if self.bears == Bears::One && self.let_go() {
+            self.give_way();
+        } else {
+            self.streams.asked = Some(Stream::open(self.connection, wanted));
+        }
+    }
+
+    /// It has acknowledged what it was asked for.
+    fn agree(&mut self) {
+        let Some(asked) = &self.streams.asked else { return };
+        let uris = asked.asked.uris.clone();
+        if std::mem::take(&mut self.missed) {
+            self.channel.changed.note(Kinds::ALL);
+        }
+        reckon(self.connection);
+        self.told.reckon(self.server, &uris, &self.channel.agreement.untold(&uris));
+        if self.streams.stands.is_some() {
+            self.bears = Bears::Several;
+        } else if std::mem::take(&mut self.gave_way) {
+            self.bears = Bears::One;
+        }
+        self.streams.promote(self.channel.link());
+    }
+
+    /// It ended before it acknowledged anything; `false` if it cannot be listened to.
+    fn refused(&mut self, stream: &Stream<'_>, ended: Ended) -> bool {
+        // Whoever does not answer at all has refused nothing, nor who only wants to know who asks.
+        let is_answered =
+            !matches!(ended, Err(CallError::Lost { .. } | CallError::Unauthorized { .. }));
+        if is_answered && self.streams.dismiss() {
+            self.ask();
+            return true;
+        }
+        if is_answered && self.bears == Bears::Unknown && self.let_go() {
+            self.give_way();
+            return true;
+        }
+        self.gave_way = false;
+        self.channel.agreement.over(&ended);
+        if self.streams.stands.is_none() {
+            if is_never(&ended) {
+                return false;
+            }
+            // One that was asked for something more is asked once without that.
+            if is_answered && stream.asked.uris.iter().all(|uri| self.told.uris.contains(uri)) {
+                self.told.lose(self.server);
+            }
+            reckon(self.connection);
+        }
+        self.rest(stream);
+        true
+    }
+
+    /// Closes what stands; whether there was anything.
+    fn let_go(&mut self) -> bool {
+        let stands = self.streams.stands.take();
+        stands.map(|stream| self.fell(&stream)).is_some()
+    }
+
+    /// What is told from now on reaches nobody.
+    fn fell(&mut self, stream: &Stream<'_>) {
+        self.channel.agreement.fell(stream.number);
+        (self.told.missed, self.missed) = (true, true);
+    }
+
+    /// A stream was closed for another, and over HTTP a server needs a moment to see it.
+    fn give_way(&mut self) {
+        self.gave_way = true;
+        self.again = Some(Instant::now() + RESUBSCRIBE);
+    }
+
+    /// Asks again later.
+    fn rest(&mut self, after: &Stream<'_>) {
+        if after.began.elapsed() > RESUBSCRIBE_LATER {
+            self.pause = RESUBSCRIBE;
+        }
+        self.again = Some(Instant::now() + self.pause);
+        self.pause = (self.pause * 2).min(RESUBSCRIBE_LATER);
+    }
+
+    fn wanted(&self) -> Filter {
+        let has = |kind: &str| self.connection.peer().capabilities.has(&[kind, "listChanged"]);
+        Filter {
+            tools: has("tools"),
+            prompts: has("prompts"),
+            resources: has("resources"),
+            uris: self.server.watched.all(),
+            ..Filter::default()
         }
     }
 }
@@ -136,6 +233,11 @@ impl Told {
             self.uris.insert(uri.clone());
         }
     }
+
+    /// It tells of none of them any more: each is asked for anew by whoever wants it.
+    fn lose(&mut self, server: &Server) {
+        std::mem::take(&mut self.uris).iter().for_each(|uri| server.lose(uri));
+    }
 }
 
 /// Takes over which lists nobody will hear of. Those are read at once: how long they hold is another
@@ -149,13 +251,12 @@ fn reckon(connection: &Connection) {
     }
 }
 
-fn wanted(server: &Server, connection: &Connection) -> Filter {
-    let has = |kind: &str| connection.peer().capabilities.has(&[kind, "listChanged"]);
-    Filter {
-        tools: has("tools"),
-        prompts: has("prompts"),
-        resources: has("resources"),
-        uris: server.watched.all(),
-        ..Filter::default()
+/// It does not have it; anything from 500 on is no answer to that, nor is that it has no time now.
+fn is_never(ended: &Ended) -> bool {
+    match ended {
+        Err(CallError::Rpc(error)) => error.code == code::METHOD_NOT_FOUND,
+        Err(CallError::Malformed(_) | CallError::Http { status: ..400, .. }) => true,
+        Err(error) => http::is_final(error),
+        Ok(_) => false,
     }
 }

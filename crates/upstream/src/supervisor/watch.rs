@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::poll;
 use super::refresh::refresh;
 use super::subscribe::subscribe;
+use super::unheard;
 use crate::catalog::Unread;
 use crate::connection::Connection;
 use crate::server::Server;
@@ -45,7 +46,10 @@ pub(super) fn start(
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move {
         match c.peer().era() {
-            Era::Session => resubscribe(&s, &c, watched).await,
+            Era::Session => {
+                resubscribe(&s, &c, watched).await;
+                unheard::look(&s, &c).await;
+            }
             Era::Stateless => subscribe(&s, &c, watched).await,
         }
     }));

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use client::{Endpoint, shared};
-pub(crate) use stream::listen;
+pub(crate) use stream::{is_final, listen};
 
 use self::answer::Answer;
 use self::direct::Direct;

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::Upstreams;
 use crate::connection::Connection;
 use crate::server::Server;
+use crate::supervisor::unheard;
 use crate::watched::Watched;
 
 /// `resources/subscribe` and `resources/unsubscribe` at a server of either era.
@@ -36,9 +37,13 @@ pub(super) async fn watch(
         // It is asked anew, without this one; nobody has to wait for that.
         (Era::Stateless, _) => JsonBuf::from(Json::EMPTY),
     };
-    match name {
-        method::SUBSCRIBE => drop(server.watched.add(&uri)),
-        _ => server.watched.remove(&uri),
+    if name != method::SUBSCRIBE {
+        server.watched.remove(&uri);
+        return Ok(answer);
+    }
+    server.watched.add(&uri);
+    if connection.peer().era() == Era::Session {
+        unheard::note(&server, &connection, &uri).await;
     }
     Ok(answer)
 }

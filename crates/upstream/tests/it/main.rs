@@ -7,12 +7,14 @@
     reason = "a broken assumption must stop the test, and what was counted is its proof"
 )]
 
+mod anew;
 mod beside;
 mod calls;
 mod faults;
 mod http;
 mod kit;
 mod lifecycle;
+mod lingering;
 mod listening;
 mod orphans;
 mod patience;
@@ -26,5 +28,6 @@ mod restarted;
 mod secure;
 mod silence;
 mod trouble;
+mod unread;
 mod untold;
 mod watched;

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_model::{Counts, HttpKind};
+use switchboard_model::{EventKind, HttpKind};
 use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::{BoxFuture, Caller, ClientPort, RpcError, Wish};
 use switchboard_wire::types::Capabilities;
 use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::{JsonBuf, meta};
+use switchboard_wire::{JsonBuf, meta, method};
 
 use crate::kit::{Hub, command, json, key, scripted, until, url};
 
@@ -74,55 +74,47 @@ async fn lists_of_a_server_without_a_stream_of_its_own_are_looked_at() {
     tokio::join!(check("no_get"), check(explained));
 }
 
-/// A list that cannot be read for a while is no empty one, and is read again when it can be.
+/// It declares to tell of resources, and has no stream on which it could: they are looked at.
 #[tokio::test]
-async fn a_list_that_fails_is_kept_and_read_again() {
-    type Of = fn(&Counts) -> usize;
-    let rows: [(&str, &str, Of); 3] = [
-        ("resources/list", "resources", |counts| counts.resources),
-        ("resources/templates/list", "resources", |counts| counts.templates),
-        ("prompts/list", "prompts", |counts| counts.prompts),
-    ];
-    let check = async |(method, list, of): (&str, &str, Of), code: i64| {
+async fn resources_of_a_server_without_a_stream_of_its_own_are_looked_at() {
+    const URI: &str = "scripted://static/text";
+    let check = async |fault: Option<&str>| {
         let scratch = Scratch::new();
-        let trouble = scratch.path().join("trouble");
-        let fault = format!("error:code={code},method={method}");
-        let script = Script::new().only("2025-06-18").while_file(&trouble).fault(fault.as_str());
-        let hub = Hub::start([command("s", &script)]).await;
-        let has = || of(&hub.upstreams.status_of(&key("s")).unwrap().counts);
-        let other = || hub.upstreams.status_of(&key("s")).unwrap().counts.tools;
-        let change = async |list: &str| {
-            hub.tool("s", "change_tools", &format!(r#"{{"list":"{list}"}}"#)).await.unwrap();
+        let record = scratch.path().join("record");
+        let script = Script::new().only("2025-06-18").record(&record);
+        let script = match fault {
+            Some(fault) => script.fault(fault),
+            None => script,
         };
-        let (before, tools) = (has(), other());
-        assert!(before > 0, "{method}");
-        std::fs::write(&trouble, "").unwrap();
-        change(list).await;
-        change("tools").await;
-        until("the others are read", || other() > tools).await;
-        if code == -32601 {
-            assert_eq!(has(), 0, "it says that it has none: {method}");
-            return hub.stop().await;
-        }
-        assert_eq!(has(), before, "{method}");
-        // It is still as it was on a new connection, and on the first one nothing is known.
-        hub.upstreams.reconnect(&key("s")).await;
-        hub.until("s", |state| state.is_connected()).await;
-        assert_eq!(has(), before, "{method}");
-        let first = Hub::start([command("s", &script)]).await;
-        let found = || of(&first.upstreams.status_of(&key("s")).unwrap().counts);
-        assert_eq!(found(), 0, "{method}");
-        let told = first.upstreams.status_of(&key("s")).unwrap().log;
-        let told = told.iter().filter(|line| line.text.contains(method)).count();
-        std::fs::remove_file(&trouble).unwrap();
-        until("it is read again", || found() == before).await;
-        assert_eq!(told, 1, "it is said once");
-        first.stop().await;
+        let serving = Scripted::http(&script);
+        let mut spec = url("s", serving.url(), HttpKind::Streamable);
+        spec.timing.health_interval = Duration::from_secs(5);
+        let hub = Hub::start([spec]).await;
+        let params = json(&format!(r#"{{"uri":"{URI}"}}"#));
+        let (params, caller, server) = (params.as_json(), Caller::default(), key("s"));
+        let asked = hub.upstreams.call(&server, method::SUBSCRIBE, Some(params), &caller);
+        asked.await.unwrap();
+        let updates = || {
+            let is_it = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == URI);
+            hub.told().into_iter().filter(is_it).count()
+        };
+        let touched = format!(r#"{{"uri":"{URI}","text":"something else"}}"#);
+        hub.tool("s", "touch", &touched).await.unwrap();
+        let mut times = 0;
+        until("it is told", || {
+            times += updates();
+            times > 0
+        })
+        .await;
+        // Twice as long as between two looks: what is as it was is no news.
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        assert_eq!(times + updates(), 1, "{fault:?}");
         hub.stop().await;
+        let lines = std::fs::read_to_string(&record).unwrap();
+        let is_read = lines.lines().any(|line| line.contains(r#""method":"resources/read""#));
+        assert_eq!(is_read, fault.is_some(), "who tells is not looked at");
     };
-    for row in rows {
-        tokio::join!(check(row, -32603), check(row, -32601));
-    }
+    tokio::join!(check(Some("no_get")), check(None));
 }
 
 /// Somebody who wants messages from a level on.

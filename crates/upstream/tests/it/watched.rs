@@ -10,18 +10,30 @@ use switchboard_wire::method;
 
 use crate::kit::{Hub, command, json, key, until, url};
 
-const URI: &str = "scripted://text";
+pub(crate) const URI: &str = "scripted://text";
 
-async fn ask(hub: &Hub, method: &str) -> Result<(), CallError> {
-    let params = json(&format!(r#"{{"uri":"{URI}"}}"#));
+pub(crate) async fn ask(hub: &Hub, method: &str) -> Result<(), CallError> {
+    about(hub, method, URI).await
+}
+
+pub(crate) async fn subscribe(hub: &Hub, uri: &str) -> Result<(), CallError> {
+    about(hub, method::SUBSCRIBE, uri).await
+}
+
+async fn about(hub: &Hub, method: &str, uri: &str) -> Result<(), CallError> {
+    let params = json(&format!(r#"{{"uri":"{uri}"}}"#));
     let caller = Caller::default();
     hub.upstreams.call(&key("a"), method, Some(params.as_json()), &caller).await.map(|_| ())
 }
 
+pub(crate) async fn touch(hub: &Hub, uri: &str) {
+    hub.tool("a", "touch", &format!(r#"{{"uri":"{uri}"}}"#)).await.unwrap();
+}
+
 /// Touches the resource until it is told, as a subscription may still be on its way.
-async fn told(hub: &Hub) -> bool {
+pub(crate) async fn told(hub: &Hub) -> bool {
     for _ in 0..100 {
-        hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
+        touch(hub, URI).await;
         tokio::time::sleep(Duration::from_millis(50)).await;
         if named(hub, updated) > 0 {
             return true;
@@ -42,7 +54,7 @@ async fn check(spec: ServerSpec) {
     let mut more = 1;
     for _ in 0..50 {
         hub.told();
-        hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
+        touch(&hub, URI).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         let is_it = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { .. });
         more = hub.told().iter().filter(|kind| is_it(kind)).count();
@@ -55,15 +67,19 @@ async fn check(spec: ServerSpec) {
 }
 
 /// The resources that are told so far, or that are not told of any more.
-fn named(hub: &Hub, wanted: impl Fn(&EventKind) -> bool) -> usize {
+pub(crate) fn named(hub: &Hub, wanted: impl Fn(&EventKind) -> bool) -> usize {
     hub.told().iter().filter(|kind| wanted(kind)).count()
 }
 
-fn updated(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == URI)
+pub(crate) fn updated(kind: &EventKind) -> bool {
+    is_of(kind, URI)
 }
 
-fn untold(kind: &EventKind) -> bool {
+pub(crate) fn is_of(kind: &EventKind, wanted: &str) -> bool {
+    matches!(kind, EventKind::ResourceUpdated { uri } if &**uri == wanted)
+}
+
+pub(crate) fn untold(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ResourceUntold { uri } if &**uri == URI)
 }
 
@@ -192,7 +208,7 @@ async fn a_server_that_agrees_late() {
     ask(&hub, method::SUBSCRIBE).await.unwrap();
     assert!(began.elapsed() >= Duration::from_millis(700));
     hub.told();
-    hub.tool("a", "touch", &format!(r#"{{"uri":"{URI}"}}"#)).await.unwrap();
+    touch(&hub, URI).await;
     let mut told = Vec::new();
     until("what was promised is told", || {
         told.extend(hub.told());

@@ -43,7 +43,7 @@ fn table() -> [(&'static str, &'static str, Value, Value); 17] {
         ("cwd",          "Returns its working directory.",         json!({}), reads()),
         ("pid",          "Returns the id of its process.",         json!({}), reads()),
         ("log",          "Sends a log message.",                   json!({"level": text(), "text": text()}), reads()),
-        ("touch",        "Says that a resource has changed.",      json!({"uri": text()}), json!({"destructiveHint": false})),
+        ("touch",        "Says that a resource has changed, and changes it if there is a text.", json!({"uri": text(), "text": text()}), json!({"destructiveHint": false})),
         ("change_tools", "Adds an entry to a list (tools, resources, prompts) and says so.", json!({"list": text()}), json!({"destructiveHint": false})),
         ("headers",      "Returns an argument that HTTP mirrors.", json!({"region": {"type": "string", "x-mcp-header": "Region"}}), reads()),
     ]

@@ -88,7 +88,9 @@ fn discover(call: &Call) -> Value {
 fn read(call: &Call) -> Result<Value, Refusal> {
     let uri = call.params["uri"].as_str().unwrap_or_default();
     let extras = held(&call.world.extras).resources;
-    match catalog::content(uri, extras) {
+    let edited = held(&call.world.edited).get(uri).cloned();
+    let edited = edited.map(|text| json!({"uri": uri, "mimeType": "text/plain", "text": text}));
+    match edited.or_else(|| catalog::content(uri, extras)) {
         Some(content) => Ok(json!({"contents": [content]})),
         None => {
             let code = match call.revision.era() {

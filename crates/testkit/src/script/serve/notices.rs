@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_wire::{Era, meta, method};
+use switchboard_wire::{Era, code, meta, method};
 
 use super::dispatch::Call;
 use super::era::Refusal;
@@ -116,6 +116,10 @@ pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
     }
     let mut params = tagged(&call.id);
     params["notifications"] = wanted.clone();
+    if call.world.script.listeners.is_some_and(|most| held(&call.world.subscriptions).len() >= most)
+    {
+        return Err(Refusal::new(code::INTERNAL_ERROR, "Somebody listens already"));
+    }
     let open = Subscription { id: call.id.clone(), wanted, outlet: Arc::clone(&call.outlet) };
     {
         // Under the lock: whoever has read the acknowledgement misses nothing, and hears nothing before it.

@@ -40,6 +40,9 @@ pub(super) fn call(call: &Call) -> Result<Value, Refusal> {
             said("logged")
         }
         "touch" => {
+            if arguments["text"].is_string() {
+                held(&call.world.edited).insert(text("uri").to_owned(), text("text").to_owned());
+            }
             notices::updated(&call.world, text("uri"));
             said("touched")
         }

@@ -30,6 +30,8 @@ pub(super) struct World {
     pub(super) sessions: Mutex<HashMap<String, Arc<Session>>>,
     pub(super) subscriptions: Mutex<Vec<Subscription>>,
     pub(super) extras: Mutex<Extras>,
+    /// What resources hold instead of what they held at first, by their URIs.
+    pub(super) edited: Mutex<HashMap<String, String>>,
     /// The tasks that were begun, by their ids.
     pub(super) begun: Mutex<HashMap<String, Begun>>,
     /// How often a list was asked for.
@@ -73,6 +75,7 @@ impl World {
             sessions: Mutex::default(),
             subscriptions: Mutex::default(),
             extras: Mutex::default(),
+            edited: Mutex::default(),
             begun: Mutex::default(),
             listed: AtomicU64::new(0),
             gate: Gate::default(),

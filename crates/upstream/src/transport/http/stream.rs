@@ -150,7 +150,7 @@ fn go_unheard(channel: &Channel, opened: Option<oneshot::Sender<()>>) {
 }
 
 /// Most servers have no such stream, and say so; some only that it is not to be had now.
-fn is_final(error: &CallError) -> bool {
+pub(crate) fn is_final(error: &CallError) -> bool {
     match error {
         CallError::Http { status, .. } => {
             matches!(status, 400..=499) && !matches!(status, 408 | 409 | 425 | 429)

@@ -1,0 +1,160 @@
+//! The streams of one subscription: the one that is heard, the one that is asked for beside it, and the one
+//! that was heard before. Never decides which of them there are.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use switchboard_core::port::CallError;
+use switchboard_wire::types::Filter;
+use switchboard_wire::{JsonBuf, method, write};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::agreement::Agreement;
+use crate::channel::{Outgoing, Waiting};
+use crate::connection::Connection;
+use crate::pulse::Patience;
+use crate::server::Server;
+use crate::transport::{Headers, Link};
+
+/// Whoever has acknowledged nothing for so long is looked at until they do.
+const ACKNOWLEDGE: Duration = Duration::from_secs(5);
+/// Over HTTP, where each stream comes on its own way, what was told on the one before may be so late.
+const LINGER: Duration = Duration::from_secs(1);
+/// For ever.
+const ENDLESS: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// How a stream ended.
+pub(super) type Ended = Result<JsonBuf, CallError>;
+
+/// One `subscriptions/listen`.
+pub(super) struct Stream<'c> {
+    /// Which round of the agreement it is.
+    pub(super) number: u64,
+    pub(super) asked: Filter,
+    pub(super) began: Instant,
+    /// Nothing was acknowledged in time.
+    pub(super) is_late: bool,
+    asking: Pin<Box<dyn Future<Output = Ended> + Send + 'c>>,
+}
+
+/// Those that there are at one moment.
+#[derive(Default)]
+pub(super) struct Streams<'c> {
+    /// It is acknowledged, and heard.
+    pub(super) stands: Option<Stream<'c>>,
+    /// It is not acknowledged yet.
+    pub(super) asked: Option<Stream<'c>>,
+    /// Another stands in its place, and it is heard for a little longer.
+    leaving: Option<(Stream<'c>, Instant)>,
+}
+
+/// What happens to them.
+pub(super) enum News<'c> {
+    /// What was asked for is acknowledged.
+    Acknowledged,
+    /// It has ended instead.
+    Refused(Stream<'c>, Ended),
+    /// What stood has ended.
+    Fell(Stream<'c>),
+    /// Nothing was acknowledged for a while.
+    Late,
+    /// Something else is wanted.
+    Wanted,
+    /// It is time.
+    Due,
+}
+
+impl<'c> Stream<'c> {
+    /// Asks; nothing is sent before it is waited for.
+    pub(super) fn open(connection: &'c Connection, asked: Filter) -> Self {
+        let (peer, channel) = (connection.peer(), &connection.channel);
+        let filter = asked.to_json();
+        let params = write::object(|params| params.raw("notifications", filter.as_json()));
+        let params = peer.own(params.as_json());
+        let (number, ear) = channel.agreement.begin(asked.clone());
+        let asking = channel.request(Outgoing {
+            method: method::LISTEN,
+            params: move |out: &mut Vec<u8>, _| {
+                out.extend_from_slice(params.as_json().as_bytes());
+                Ok(())
+            },
+            headers: Headers::mirror(peer.revision, method::LISTEN, None),
+            patience: Patience::of(ENDLESS),
+            waiting: Waiting { listener: Some(ear), ..Waiting::default() },
+        });
+        Self { number, asked, began: Instant::now(), is_late: false, asking: Box::pin(asking) }
+    }
+}
+
+impl<'c> Streams<'c> {
+    /// What was asked for stands from now on; what stood is heard until nothing of it can be on its way.
+    pub(super) fn promote(&mut self, link: &Link) {
+        let before = std::mem::replace(&mut self.stands, self.asked.take());
+        // On a pipe everything comes in the order in which it was said.
+        let before = before.filter(|_| matches!(link, Link::Http(_)));
+        self.leaving = before.map(|stream| (stream, Instant::now() + LINGER));
+    }
+
+    /// Whether there was one that is heard no longer.
+    pub(super) fn dismiss(&mut self) -> bool {
+        self.leaving.take().is_some()
+    }
+
+    /// Waits for something to happen, at `again` at last. All streams are read meanwhile, and only then.
+    pub(super) async fn news(
+        &mut self,
+        server: &Server,
+        agreement: &Agreement,
+        again: Option<Instant>,
+    ) -> News<'c> {
+        loop {
+            let Self { stands, asked, leaving } = self;
+            let number = asked.as_ref().map(|stream| stream.number);
+            let waits = asked.as_ref().filter(|stream| !stream.is_late);
+            let late = waits.map(|stream| stream.began + ACKNOWLEDGE);
+            let again = again.filter(|_| asked.is_none());
+            tokio::select! {
+                biased;
+                () = agreement.acknowledged(number.unwrap_or_default()), if number.is_some() => {
+                    return News::Acknowledged;
+                }
+                ended = end(asked) => {
+                    if let Some(stream) = self.asked.take() {
+                        return News::Refused(stream, ended);
+                    }
+                }
+                _ = end(stands) => {
+                    if let Some(stream) = self.stands.take() {
+                        return News::Fell(stream);
+                    }
+                }
+                () = left(leaving) => self.leaving = None,
+                () = until(late), if late.is_some() => return News::Late,
+                // While an answer is on its way, nothing else is asked for.
+                () = server.watched.changed(), if late.is_none() => return News::Wanted,
+                () = until(again), if again.is_some() => return News::Due,
+            }
+        }
+    }
+}
+
+async fn end(stream: &mut Option<Stream<'_>>) -> Ended {
+    match stream {
+        Some(stream) => stream.asking.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn left(stream: &mut Option<(Stream<'_>, Instant)>) {
+    match stream {
+        Some((stream, end)) => drop(timeout_at(*end, stream.asking.as_mut()).await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

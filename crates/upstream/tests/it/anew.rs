@@ -1,0 +1,159 @@
+//! A subscription of the stateless era that is asked anew: for one more resource, and when it ends.
+
+use std::time::Duration;
+
+use switchboard_model::HttpKind;
+use switchboard_testkit::Scratch;
+use switchboard_testkit::script::{Script, Scripted};
+use switchboard_upstream::CallError;
+use switchboard_wire::method;
+
+use crate::kit::{Hub, command, key, until, url};
+use crate::watched::{URI, ask, is_of, named, subscribe, told, touch, untold, updated};
+
+const OTHER: &str = "scripted://other";
+const THIRD: &str = "scripted://third";
+
+/// While one more resource is asked for, the others are heard, and so are the lists.
+#[tokio::test]
+async fn nothing_is_missed_while_it_is_asked_anew() {
+    let scratch = Scratch::new();
+    let slow = scratch.path().join("slow");
+    let late = "delay:ms=2000,method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&slow).fault(late);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = Hub::start([spec]).await;
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        assert!(told(&hub).await);
+        std::fs::write(&slow, "").unwrap();
+        let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
+        let before = tools();
+        let more = async {
+            subscribe(&hub, OTHER).await.unwrap();
+        };
+        let meanwhile = async {
+            // It is being asked, and takes its time.
+            tokio::time::sleep(Duration::from_millis(1000)).await;
+            hub.told();
+            touch(&hub, URI).await;
+            hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
+            until("what it tells meanwhile is heard", || named(&hub, updated) > 0).await;
+            until("and so are its lists", || tools() > before).await;
+        };
+        tokio::join!(more, meanwhile);
+        std::fs::remove_file(&slow).unwrap();
+        hub.told();
+        touch(&hub, OTHER).await;
+        until("the other is told", || named(&hub, |kind| is_of(kind, OTHER)) > 0).await;
+        hub.stop().await;
+    }
+}
+
+/// A server that bears one stream at a time is asked anew without the other, and who missed something looks.
+#[tokio::test]
+async fn a_server_that_bears_one_stream_at_a_time() {
+    let script = Script::new().only("2026-07-28").listeners(1);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = Hub::start([spec]).await;
+        for (uri, looks) in [(URI, 0), (OTHER, 1), (THIRD, 1)] {
+            hub.told();
+            subscribe(&hub, uri).await.unwrap();
+            let mut times = 0;
+            until("who missed something looks", || {
+                times += named(&hub, updated);
+                times >= looks
+            })
+            .await;
+            assert_eq!(times, looks, "{uri}");
+            for wanted in [URI, OTHER, THIRD] {
+                if hub.upstreams.is_subscribed(&key("a"), wanted) {
+                    touch(&hub, wanted).await;
+                    until("it is told", || named(&hub, |kind| is_of(kind, wanted)) > 0).await;
+                }
+            }
+        }
+        hub.stop().await;
+    }
+}
+
+/// What it had agreed to and refuses for a while is nobody's promise meanwhile.
+#[tokio::test]
+async fn what_is_refused_for_a_while_is_told() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "error:code=-32603,method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").lasting().while_file(&trouble).fault(fault);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = Hub::start([spec]).await;
+        let is_promised = || hub.upstreams.is_subscribed(&key("a"), URI);
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        std::fs::write(&trouble, "").unwrap();
+        hub.tool("a", "listen_end", "{}").await.unwrap();
+        until("it is said that it does not tell", || named(&hub, untold) == 1).await;
+        assert!(!is_promised());
+        let refused = ask(&hub, method::SUBSCRIBE).await;
+        assert!(matches!(refused, Err(CallError::Rpc(_))), "{refused:?}");
+        std::fs::remove_file(&trouble).unwrap();
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        assert!(told(&hub).await && is_promised());
+        hub.stop().await;
+    }
+}
+
+/// What it refuses because of one resource is not lost for the others.
+#[tokio::test]
+async fn a_refusal_of_one_resource_is_no_refusal_of_the_others() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "error:code=-32602,method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = Hub::start([spec]).await;
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        hub.told();
+        std::fs::write(&trouble, "").unwrap();
+        let refused = subscribe(&hub, OTHER).await;
+        assert!(matches!(refused, Err(CallError::Rpc(_))), "{refused:?}");
+        std::fs::remove_file(&trouble).unwrap();
+        assert!(hub.upstreams.is_subscribed(&key("a"), URI));
+        touch(&hub, URI).await;
+        until("it is told", || named(&hub, updated) > 0).await;
+        assert_eq!(named(&hub, untold), 0);
+        hub.stop().await;
+    }
+}
+
+/// One that never acknowledges is not heard by the stream before, as it may wait for the end of that: it is looked at,
+/// until it is asked for something else.
+#[tokio::test]
+async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    let hub = Hub::start([command("a", &script)]).await;
+    let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+    let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
+    let before = tools();
+    // What changes before the first stream is open is told to nobody.
+    while tools() == before {
+        hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    std::fs::write(&trouble, "").unwrap();
+    let first = ask(&hub, method::SUBSCRIBE);
+    let second = async {
+        until("its lists are looked at", polled).await;
+        std::fs::remove_file(&trouble).unwrap();
+        subscribe(&hub, OTHER).await.unwrap();
+        until("its lists are heard again", || !polled()).await;
+    };
+    let (first, ()) = tokio::join!(first, second);
+    first.unwrap();
+    assert!(told(&hub).await);
+    hub.stop().await;
+}
