@@ -309,8 +309,10 @@ impl App {
     /// Stops serving, ends every server, and returns when nothing runs any more.
     pub async fn stop(self) {
         self.shutdown.cancel();
-        // What was acknowledged is in the store; only an answer may be missing that takes longer.
-        let _ = tokio::time::timeout(FAREWELL, self.api.finish()).await;
+        // What was acknowledged is in the store; only an answer may be missing that takes longer. Connections are cut
+        // after a while, so agents' calls do not wait for that to have their last word.
+        let changes = tokio::time::timeout(FAREWELL, self.api.finish());
+        let _ = tokio::join!(changes, self.hub.endpoint().shutdown());
         self.hub.shutdown().await;
         self.tasks.close();
         if tokio::time::timeout(LAST, self.tasks.wait()).await.is_err() {
