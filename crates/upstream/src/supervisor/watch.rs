@@ -94,7 +94,11 @@ async fn resubscribe(server: &Server, connection: &Connection, uris: Vec<String>
         let caller = Caller::default();
         let asked = connection.call(method::SUBSCRIBE, Some(params.as_json()), &caller).await;
         match asked {
-            Ok(_) => server.tell_to_look(&uri),
+            Ok(_) => {
+                // What it holds now is what they look at.
+                unheard::note(server, connection, &uri).await;
+                server.tell_to_look(&uri);
+            }
             Err(_) if connection.channel.token().is_cancelled() => return,
             Err(error) => {
                 server.journal.remark(&format!("{uri} is no longer subscribed to: {error}"));

@@ -106,9 +106,17 @@ async fn resources_of_a_server_without_a_stream_of_its_own_are_looked_at() {
             times > 0
         })
         .await;
-        // Twice as long as between two looks: what is as it was is no news.
+        hub.tool("s", "touch", &touched.replace("else", "again")).await.unwrap();
+        until("who tells at once has told", || {
+            times += updates();
+            fault.is_some() || times > 1
+        })
+        .await;
+        hub.upstreams.reconnect(&server).await;
+        // Twice as long as between two looks: whoever was told to look when it was back is not told so again.
         tokio::time::sleep(Duration::from_secs(11)).await;
-        assert_eq!(times + updates(), 1, "{fault:?}");
+        let expected = if fault.is_some() { 2 } else { 3 };
+        assert_eq!(times + updates(), expected, "{fault:?}");
         hub.stop().await;
         let lines = std::fs::read_to_string(&record).unwrap();
         let is_read = lines.lines().any(|line| line.contains(r#""method":"resources/read""#));
