@@ -83,7 +83,8 @@ impl Running {
             Era::Session => Inputs::Ask,
             Era::Stateless => Inputs::PassOn,
         };
-        let caller = Caller { port: Some(port.clone()), inputs };
+        let revision = Some(port.revision());
+        let caller = Caller { port: Some(port.clone()), inputs, revision };
         let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
         let around = asker.trace.clone();
         let future = Box::pin(async move {

@@ -34,6 +34,8 @@ pub struct View {
     contested: HashSet<Arc<str>>,
     holds: OnceLock<Option<Duration>>,
     mirrors: bool,
+    /// Whether any of its tools has an output schema that the session era cannot say.
+    pub(super) wide: bool,
     capabilities: OnceLock<Capabilities>,
     instructions: OnceLock<Option<Arc<str>>>,
     /// What its servers' pages say; made when one first does.
@@ -50,6 +52,8 @@ pub(super) struct Lane {
     aside: HashMap<Slot, Arc<str>>,
     digest: u64,
     pub(super) pages: OnceLock<Pages>,
+    /// The same for the session era, where that differs.
+    pub(super) narrow: OnceLock<Pages>,
 }
 
 /// Where an entry is.
