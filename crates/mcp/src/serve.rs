@@ -106,7 +106,8 @@ impl Inner {
     }
 
     fn discover(&self, view: &View, id: Id<'_>) -> Reply {
-        self.scribe.discovered(id, self.capabilities(view).raw(), view.instructions())
+        let told = (view.instructions(), view.holds());
+        self.scribe.discovered(id, self.capabilities(view).raw(), told)
     }
 
     /// What is here, and what may come: servers connect later, and clients ask only once.

@@ -39,8 +39,8 @@ pub(crate) struct Listing {
     resources: Vec<ResourceEntry>,
     templates: Vec<TemplateEntry>,
     prompts: Vec<PromptEntry>,
-    /// For how long the lists hold, if the server says so: the shortest of what it says.
-    pub(crate) ttl: Option<Duration>,
+    /// For how long its tools, its resources and its prompts hold, if the server says so.
+    said: [Option<Duration>; 3],
     /// Whether it tells of changes of all that it lists.
     told: bool,
 }
@@ -65,6 +65,8 @@ pub struct Catalog {
     pub prompts: Vec<PromptEntry>,
     /// How often the lists are looked at, if the server does not tell of their changes.
     pub polled: Option<Duration>,
+    /// For how long the lists hold, if the server says so: the shortest of what it says.
+    pub said: Option<Duration>,
     mirrored: HashMap<String, Vec<ParamHeader>>,
 }
 
@@ -72,7 +74,8 @@ impl Catalog {
     /// The part of a listing that the filter lets through; `health` is how often the server is
     /// checked.
     pub(crate) fn of(listing: &Listing, filter: &ToolFilter, health: Duration) -> Self {
-        let polled = (!listing.told).then(|| every(listing.ttl, health));
+        let said = listing.said();
+        let polled = (!listing.told).then(|| every(said, health));
         let tools: Vec<ToolEntry> =
             listing.tools.iter().filter(|tool| filter.offers(&tool.name)).cloned().collect();
         let mirrored = tools.iter().filter_map(|tool| {
@@ -82,11 +85,17 @@ impl Catalog {
         Self {
             mirrored: mirrored.collect(),
             polled,
+            said,
             tools,
             resources: listing.resources.clone(),
             templates: listing.templates.clone(),
             prompts: listing.prompts.clone(),
         }
+    }
+
+    /// For how long anything can be promised of it: no longer than it says itself, nor than until it is looked at.
+    pub fn holds(&self) -> Option<Duration> {
+        [self.said, self.polled].into_iter().flatten().min()
     }
 
     /// How much there is.
@@ -123,18 +132,17 @@ pub(crate) async fn load(
     if has(Kinds::TOOLS, "tools") {
         listing.tools = reader.list().await?;
         reader.drop_unusable(&mut listing.tools);
+        listing.said[0] = reader.said();
     }
     if has(Kinds::RESOURCES, "resources") {
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.resources).await?);
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.templates).await?);
+        listing.said[1] = reader.said();
     }
     if has(Kinds::PROMPTS, "prompts") {
         unread.note(Kinds::PROMPTS, reader.renew(&mut listing.prompts).await?);
+        listing.said[2] = reader.said();
     }
-    listing.ttl = match ttl.into_inner() {
-        u64::MAX => before.ttl.filter(|_| kinds != Kinds::ALL),
-        ttl => Some(Duration::from_millis(ttl)),
-    };
     Ok((listing, unread))
 }
 
@@ -145,15 +153,23 @@ impl Listing {
         let has = |name: &str| peer.capabilities.has(&[name]);
         if !has("tools") {
             listing.tools.clear();
+            listing.said[0] = None;
         }
         if !has("resources") {
             listing.resources.clear();
             listing.templates.clear();
+            listing.said[1] = None;
         }
         if !has("prompts") {
             listing.prompts.clear();
+            listing.said[2] = None;
         }
         listing
+    }
+
+    /// For how long all of it holds, if the server says so of any.
+    pub(crate) fn said(&self) -> Option<Duration> {
+        self.said.into_iter().flatten().min()
     }
 }
 
@@ -176,6 +192,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// For how long what was read since the last time holds, if the server says so.
+    fn said(&self) -> Option<Duration> {
+        let ttl = self.ttl.swap(u64::MAX, Ordering::Relaxed);
+        (ttl != u64::MAX).then(|| Duration::from_millis(ttl))
+    }
+
     /// A list whose absence costs nothing but itself. One that fails stays as it is: a server that has trouble
     /// for a moment has not lost what it had. Returns why.
     async fn renew<T: Listed>(&self, list: &mut Vec<T>) -> Result<Option<String>, CallError> {

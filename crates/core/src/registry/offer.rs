@@ -71,9 +71,8 @@ pub struct Offer {
     pub era: Option<Era>,
     /// How true this is.
     pub freshness: Freshness,
-    /// How often it is looked at, if the server does not tell of changes: for no longer can anything
-    /// be promised of it.
-    pub polled: Option<Duration>,
+    /// For how long anything can be promised of it, if that is not without an end.
+    pub holds: Option<Duration>,
 }
 
 impl Offer {
@@ -98,7 +97,7 @@ impl Offer {
         self.freshness == other.freshness
             && self.home == other.home
             && self.era == other.era
-            && self.polled == other.polled
+            && self.holds == other.holds
             && self.instructions == other.instructions
             && self.spec == other.spec
             && self.capabilities.raw().as_bytes() == other.capabilities.raw().as_bytes()
@@ -139,7 +138,7 @@ impl Default for Offer {
             home: Home::Outside,
             era: None,
             freshness: Freshness::Live,
-            polled: None,
+            holds: None,
         }
     }
 }

@@ -113,9 +113,9 @@ impl View {
         self.lane(kind).slots.len()
     }
 
-    /// For how long its lists hold at least, where not all servers tell of changes.
+    /// For how long all that it lists holds, where a server says so or is only looked at now and then.
     pub fn holds(&self) -> Option<Duration> {
-        *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.polled).min())
+        *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.holds).min())
     }
 
     /// Whether any of its tools wants arguments mirrored into headers. Hardly any does.

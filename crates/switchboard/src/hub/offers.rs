@@ -139,7 +139,7 @@ fn carry(upstreams: &Upstreams, registry: &Registry, status: &Status) {
                 home: Home::Outside,
                 era: Some(peer.era()),
                 freshness: Freshness::Live,
-                polled: catalog.polled,
+                holds: catalog.holds(),
             };
             registry.publish(key, Arc::new(offer));
         }

@@ -50,7 +50,7 @@ fn finished(call: &Call, mut result: Value) -> Value {
         method::RESOURCES_READ,
     ];
     if kept.contains(&call.method.as_str()) {
-        result["ttlMs"] = 0.into();
+        result["ttlMs"] = call.world.script.holds_ms.into();
         result["cacheScope"] = "private".into();
     }
     result[meta::META][meta::SERVER_INFO] = catalog::identity(&call.world.script.name);
