@@ -198,6 +198,9 @@ impl Task {
             Outcome::Cancelled => None,
             Outcome::Asked => Some(self.inner.park(self, running)),
             Outcome::Answer(Err(error)) => {
+                if let Some(reply) = self.inner.send_to_pages(self, &error) {
+                    return Some(reply);
+                }
                 let missing = running.port.missing();
                 Some(scribe.failure(id, era, self.method, &error, missing.as_ref()))
             }
