@@ -68,6 +68,8 @@ pub struct Catalog {
     /// For how long the lists hold, if the server says so: the shortest of what it says.
     pub said: Option<Duration>,
     mirrored: HashMap<String, Vec<ParamHeader>>,
+    /// Tools that run only as tasks.
+    lasting: HashSet<String>,
 }
 
 impl Catalog {
@@ -82,8 +84,10 @@ impl Catalog {
             let headers = tool.mirrored();
             (!headers.is_empty()).then(|| (tool.name.clone(), headers.to_vec()))
         });
+        let lasting = tools.iter().filter(|tool| tool.needs_task).map(|tool| tool.name.clone());
         Self {
             mirrored: mirrored.collect(),
+            lasting: lasting.collect(),
             polled,
             said,
             tools,
@@ -106,6 +110,16 @@ impl Catalog {
             templates: self.templates.len(),
             prompts: self.prompts.len(),
         }
+    }
+
+    /// Whether any tool runs only as a task. Hardly any does.
+    pub(crate) fn has_lasting(&self) -> bool {
+        !self.lasting.is_empty()
+    }
+
+    /// Whether that tool runs only as a task.
+    pub(crate) fn is_lasting(&self, tool: &str) -> bool {
+        self.lasting.contains(tool)
     }
 
     /// The arguments of a tool that are mirrored in headers.

@@ -26,5 +26,6 @@ mod restarted;
 mod secure;
 mod silence;
 mod trouble;
+mod unaware;
 mod untold;
 mod watched;

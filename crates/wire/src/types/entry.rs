@@ -66,6 +66,8 @@ pub struct ToolEntry {
     pub has_page: bool,
     /// Whether it has an output schema that is not one of an object, which revisions before 2026-07-28 cannot say.
     pub is_wide: bool,
+    /// Whether it runs only as a task (`execution.taskSupport`); revision 2025-11-25.
+    pub needs_task: bool,
 }
 
 impl ToolEntry {
@@ -113,7 +115,9 @@ impl Entry for ToolEntry {
             schema.get("type").is_some_and(|kind| kind.string().as_deref() == Some("object"))
         };
         let is_wide = output.is_some_and(|schema| !of_object(schema));
-        Ok(Self { input_schema, mirrored, name, annotations, has_page, is_wide, raw })
+        let support = raw.as_json().get("execution").and_then(|how| how.get("taskSupport"));
+        let needs_task = support.is_some_and(|support| support.is_plainly("required"));
+        Ok(Self { input_schema, mirrored, name, annotations, has_page, is_wide, needs_task, raw })
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn respond(call: &Call) -> Result<Value, Refusal> {
         method::SUBSCRIBE => Ok(watch(call)),
         method::UNSUBSCRIBE => Ok(unwatch(call)),
         method::LISTEN => notices::listen(call),
+        method::TASKS_CANCEL if call.world.script.lasting => lasting::cancel(call),
         method::TASKS_RESULT if call.world.script.lasting => lasting::result(call),
         other => Err(Refusal::gate(code::METHOD_NOT_FOUND, format!("Method not found: {other}"))),
     };
