@@ -2,6 +2,7 @@
 //! back with it. What a stateless server asked is passed on; a call of a session-era server waits
 //! here meanwhile, bounded in number, bytes and time. Having a state is not being allowed to use it.
 
+mod page;
 mod state;
 
 use std::collections::HashMap;
@@ -152,6 +153,13 @@ impl Inner {
                 let running = start(&asker, sent.into());
                 Begun::Call(Task::new(self.clone(), asker, id, method, params, running))
             }
+            Some(State::Sent(count)) => match self.come_back(count, &id, method, &params) {
+                Err(reply) => Begun::Reply(reply),
+                Ok(sent) => {
+                    let running = start(&asker, sent);
+                    Begun::Call(Task::new(self.clone(), asker, id, method, params, running))
+                }
+            },
             Some(State::Parked(number)) => match self.parked.take(number) {
                 None => refuse(
                     "the call is not waiting here any more; make the request again without requestState",

@@ -219,7 +219,7 @@ impl Port {
         self.lock().missing.clone()
     }
 
-    fn revision(&self) -> Revision {
+    pub(crate) fn revision(&self) -> Revision {
         match &self.speech {
             Speech::Session(session) => session.revision(),
             Speech::Stateless { .. } => Revision::LATEST_STATELESS,

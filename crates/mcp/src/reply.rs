@@ -149,11 +149,9 @@ impl Scribe {
             Era::Session => tail.push(b'}'),
             Era::Stateless => {
                 tail.push(b',');
-                // What is only looked at now and then holds for no longer than that.
-                let holds = holds.and_then(|holds| i64::try_from(holds.as_millis()).ok());
-                match holds.filter(|holds| *holds < self.ttl_ms) {
-                    Some(holds) => tail.extend_from_slice(&list_end(&self.info, holds)),
-                    None => tail.extend_from_slice(&self.list_end),
+                match self.ttl(holds) {
+                    ttl if ttl < self.ttl_ms => tail.extend_from_slice(&list_end(&self.info, ttl)),
+                    _ => tail.extend_from_slice(&self.list_end),
                 }
             }
         }
@@ -166,6 +164,12 @@ impl Scribe {
         head.extend_from_slice(&entries);
         head.extend_from_slice(&tail);
         Reply::ok(head)
+    }
+
+    /// What is said to hold for no longer than `holds`, nor than anything here.
+    fn ttl(&self, holds: Option<Duration>) -> i64 {
+        let holds = holds.and_then(|holds| i64::try_from(holds.as_millis()).ok());
+        holds.map_or(self.ttl_ms, |holds| holds.min(self.ttl_ms))
     }
 
     /// A result of a call, as it came; towards the stateless era, with what that era wants said.
@@ -221,7 +225,7 @@ impl Scribe {
         &self,
         id: Id<'_>,
         capabilities: Json<'_>,
-        instructions: Option<&str>,
+        (instructions, holds): (Option<&str>, Option<Duration>),
     ) -> Reply {
         let result = write::object(|result| {
             result.text("resultType", "complete");
@@ -230,7 +234,7 @@ impl Scribe {
             if let Some(instructions) = instructions {
                 result.text("instructions", instructions);
             }
-            result.integer("ttlMs", self.ttl_ms);
+            result.integer("ttlMs", self.ttl(holds));
             result.text("cacheScope", "private");
         });
         self.result(id, Era::Stateless, method::DISCOVER, result.as_json())

@@ -86,7 +86,8 @@ impl Running {
             Era::Session => Inputs::Ask,
             Era::Stateless => Inputs::PassOn,
         };
-        let caller = Caller { port: Some(port.clone()), inputs };
+        let revision = Some(port.revision());
+        let caller = Caller { port: Some(port.clone()), inputs, revision };
         let (router, view, who) = (inner.router.clone(), asker.view.clone(), asker.who.clone());
         let around = asker.trace.clone();
         let future = Box::pin(async move {
@@ -208,6 +209,9 @@ impl Task {
             Outcome::Over(Over::Ended) => Some(scribe.ended(id, era, self.method)),
             Outcome::Asked => Some(self.inner.park(self, running)),
             Outcome::Answer(Err(error)) => {
+                if let Some(reply) = self.inner.send_to_pages(self, &error) {
+                    return Some(reply);
+                }
                 let missing = running.port.missing();
                 Some(scribe.failure(id, era, self.method, &error, missing.as_ref()))
             }

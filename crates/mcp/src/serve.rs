@@ -109,7 +109,8 @@ impl Inner {
     }
 
     fn discover(&self, view: &View, id: Id<'_>) -> Reply {
-        self.scribe.discovered(id, self.capabilities(view).raw(), view.instructions())
+        let told = (view.instructions(), view.holds());
+        self.scribe.discovered(id, self.capabilities(view).raw(), told)
     }
 
     /// What is here, and what may come: servers connect later, and clients ask only once.
@@ -134,9 +135,12 @@ impl Inner {
     fn list(&self, asker: &Asker, id: Id<'_>, kind: Kind, params: Json<'_>) -> Work {
         let cursor = params.get("cursor").filter(|cursor| !cursor.is_null());
         let page = match cursor {
-            None => asker.view.page(kind, None),
+            None => asker.view.page_for(asker.era(), kind, None),
             // What is no text is no cursor of ours either.
-            Some(_) => asker.view.page(kind, Some(&peek::cursor(params).unwrap_or_default())),
+            Some(_) => {
+                let cursor = peek::cursor(params).unwrap_or_default();
+                asker.view.page_for(asker.era(), kind, Some(&cursor))
+            }
         };
         let reply = match page {
             Ok(page) => {

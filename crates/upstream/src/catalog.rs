@@ -39,8 +39,8 @@ pub(crate) struct Listing {
     resources: Vec<ResourceEntry>,
     templates: Vec<TemplateEntry>,
     prompts: Vec<PromptEntry>,
-    /// For how long the lists hold, if the server says so: the shortest of what it says.
-    pub(crate) ttl: Option<Duration>,
+    /// For how long its tools, its resources and its prompts hold, if the server says so.
+    said: [Option<Duration>; 3],
     /// Whether it tells of changes of all that it lists.
     told: bool,
 }
@@ -65,28 +65,41 @@ pub struct Catalog {
     pub prompts: Vec<PromptEntry>,
     /// How often the lists are looked at, if the server does not tell of their changes.
     pub polled: Option<Duration>,
+    /// For how long the lists hold, if the server says so: the shortest of what it says.
+    pub said: Option<Duration>,
     mirrored: HashMap<String, Vec<ParamHeader>>,
+    /// Tools that run only as tasks.
+    lasting: HashSet<String>,
 }
 
 impl Catalog {
     /// The part of a listing that the filter lets through; `health` is how often the server is
     /// checked.
     pub(crate) fn of(listing: &Listing, filter: &ToolFilter, health: Duration) -> Self {
-        let polled = (!listing.told).then(|| every(listing.ttl, health));
+        let said = listing.said();
+        let polled = (!listing.told).then(|| every(said, health));
         let tools: Vec<ToolEntry> =
             listing.tools.iter().filter(|tool| filter.offers(&tool.name)).cloned().collect();
         let mirrored = tools.iter().filter_map(|tool| {
             let headers = tool.mirrored();
             (!headers.is_empty()).then(|| (tool.name.clone(), headers.to_vec()))
         });
+        let lasting = tools.iter().filter(|tool| tool.needs_task).map(|tool| tool.name.clone());
         Self {
             mirrored: mirrored.collect(),
+            lasting: lasting.collect(),
             polled,
+            said,
             tools,
             resources: listing.resources.clone(),
             templates: listing.templates.clone(),
             prompts: listing.prompts.clone(),
         }
+    }
+
+    /// For how long anything can be promised of it: no longer than it says itself, nor than until it is looked at.
+    pub fn holds(&self) -> Option<Duration> {
+        [self.said, self.polled].into_iter().flatten().min()
     }
 
     /// How much there is.
@@ -97,6 +110,16 @@ impl Catalog {
             templates: self.templates.len(),
             prompts: self.prompts.len(),
         }
+    }
+
+    /// Whether any tool runs only as a task. Hardly any does.
+    pub(crate) fn has_lasting(&self) -> bool {
+        !self.lasting.is_empty()
+    }
+
+    /// Whether that tool runs only as a task.
+    pub(crate) fn is_lasting(&self, tool: &str) -> bool {
+        self.lasting.contains(tool)
     }
 
     /// The arguments of a tool that are mirrored in headers.
@@ -123,18 +146,17 @@ pub(crate) async fn load(
     if has(Kinds::TOOLS, "tools") {
         listing.tools = reader.list().await?;
         reader.drop_unusable(&mut listing.tools);
+        listing.said[0] = reader.said();
     }
     if has(Kinds::RESOURCES, "resources") {
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.resources).await?);
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.templates).await?);
+        listing.said[1] = reader.said();
     }
     if has(Kinds::PROMPTS, "prompts") {
         unread.note(Kinds::PROMPTS, reader.renew(&mut listing.prompts).await?);
+        listing.said[2] = reader.said();
     }
-    listing.ttl = match ttl.into_inner() {
-        u64::MAX => before.ttl.filter(|_| kinds != Kinds::ALL),
-        ttl => Some(Duration::from_millis(ttl)),
-    };
     Ok((listing, unread))
 }
 
@@ -145,15 +167,23 @@ impl Listing {
         let has = |name: &str| peer.capabilities.has(&[name]);
         if !has("tools") {
             listing.tools.clear();
+            listing.said[0] = None;
         }
         if !has("resources") {
             listing.resources.clear();
             listing.templates.clear();
+            listing.said[1] = None;
         }
         if !has("prompts") {
             listing.prompts.clear();
+            listing.said[2] = None;
         }
         listing
+    }
+
+    /// For how long all of it holds, if the server says so of any.
+    pub(crate) fn said(&self) -> Option<Duration> {
+        self.said.into_iter().flatten().min()
     }
 }
 
@@ -176,6 +206,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// For how long what was read since the last time holds, if the server says so.
+    fn said(&self) -> Option<Duration> {
+        let ttl = self.ttl.swap(u64::MAX, Ordering::Relaxed);
+        (ttl != u64::MAX).then(|| Duration::from_millis(ttl))
+    }
+
     /// A list whose absence costs nothing but itself. One that fails stays as it is: a server that has trouble
     /// for a moment has not lost what it had. Returns why.
     async fn renew<T: Listed>(&self, list: &mut Vec<T>) -> Result<Option<String>, CallError> {

@@ -5,6 +5,7 @@ mod failure;
 mod level;
 mod listen;
 mod turns;
+mod unaware;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -124,7 +125,11 @@ impl Connection {
         {
             self.want(level, port);
         }
-        match self.once(method, params, caller, patience).await {
+        let result = match self.wants_task(method, params, caller) {
+            true => Box::pin(self.as_task(params, caller, patience)).await,
+            false => self.once(method, params, caller, patience).await,
+        };
+        match result {
             Ok(result) if asks(caller, &result) => {
                 Box::pin(self.go_on(method, params, result, (caller, patience))).await
             }
@@ -195,7 +200,8 @@ impl Connection {
         let task = task.and_then(Json::string).map(Arc::from);
         let port = caller.port.clone();
         let begins = self.begins_tasks && token.is_some();
-        let waiting = Waiting { port, token, task, begins, turns, ..Waiting::default() };
+        let unaware = task.is_some() && !unaware::knows_tasks(caller);
+        let waiting = Waiting { port, token, task, unaware, begins, turns, ..Waiting::default() };
         let params = |out: &mut Vec<u8>, id| wanted.write(out, params, id);
         let outgoing = Outgoing { method: name, params, headers, patience, waiting };
         let result = self.channel.request(outgoing).await;

@@ -7,6 +7,7 @@ mod below;
 mod failure;
 mod introduced;
 mod list;
+mod narrow;
 mod splice;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use below::below;
 pub use failure::{failed_at, failed_uri, not_found};
 pub use introduced::Giver;
 pub use list::{List, listed};
+pub use narrow::{narrow_result, narrow_tool};
 pub use text::{
     Size, cut, error_result, failed, full_result, full_text, measure, no_suggestions, read_part,
     read_result, reading_tool, text_result, text_template,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use switchboard_wire::types::notice::LogLevel;
-use switchboard_wire::{Json, JsonBuf};
+use switchboard_wire::{Json, JsonBuf, Revision};
 
 use super::call::Who;
 use super::error::RpcError;
@@ -96,11 +96,13 @@ pub struct Caller {
     pub port: Option<Arc<dyn ClientPort>>,
     /// What becomes of a result that asks back.
     pub inputs: Inputs,
+    /// The revision that the client speaks, if it speaks the protocol: what that revision cannot say is left out.
+    pub revision: Option<Revision>,
 }
 
 impl Caller {
     /// Somebody who can be asked.
     pub fn with_port(port: Arc<dyn ClientPort>) -> Self {
-        Self { port: Some(port), inputs: Inputs::Ask }
+        Self { port: Some(port), ..Self::default() }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_model::{Limits, ServerSpec};
+use switchboard_wire::Era;
 use switchboard_wire::types::{Capabilities, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
 use super::part::Listable;
@@ -66,11 +67,12 @@ pub struct Offer {
     pub spec: Option<Arc<ServerSpec>>,
     /// Where it is.
     pub home: Home,
+    /// The era that it speaks, if that is known.
+    pub era: Option<Era>,
     /// How true this is.
     pub freshness: Freshness,
-    /// How often it is looked at, if the server does not tell of changes: for no longer can anything
-    /// be promised of it.
-    pub polled: Option<Duration>,
+    /// For how long anything can be promised of it, if that is not without an end.
+    pub holds: Option<Duration>,
 }
 
 impl Offer {
@@ -85,11 +87,17 @@ impl Offer {
         self.tools.iter().any(|tool| tool.has_page)
     }
 
+    /// Whether it has tools whose output schemas revisions before 2026-07-28 cannot say.
+    pub fn has_wide(&self) -> bool {
+        self.tools.iter().any(|tool| tool.is_wide)
+    }
+
     /// Whether nobody could tell the two apart.
     pub fn is_same(&self, other: &Self) -> bool {
         self.freshness == other.freshness
             && self.home == other.home
-            && self.polled == other.polled
+            && self.era == other.era
+            && self.holds == other.holds
             && self.instructions == other.instructions
             && self.spec == other.spec
             && self.capabilities.raw().as_bytes() == other.capabilities.raw().as_bytes()
@@ -128,8 +136,9 @@ impl Default for Offer {
             instructions: None,
             spec: None,
             home: Home::Outside,
+            era: None,
             freshness: Freshness::Live,
-            polled: None,
+            holds: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
-use switchboard_wire::{JsonBuf, output};
+use switchboard_wire::{Era, JsonBuf, output};
 
 use super::offer::Kind;
 use super::part::Listable;
@@ -26,22 +26,55 @@ pub struct ListPage {
 #[error("the cursor is not one that was given out here; begin again without one")]
 pub struct BadCursor;
 
+/// How entries are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As they came.
+    Whole,
+    /// Without output schemas that revisions of the session era cannot say: one of them, and a strict client takes
+    /// nothing of the whole list.
+    Narrow,
+}
+
 /// The pages of a list when it is read from its beginning.
 pub(super) type Pages = Vec<ListPage>;
 
 impl View {
     /// The page of a list that the cursor leads to; without one, the first.
     pub fn page(&self, kind: Kind, cursor: Option<&str>) -> Result<ListPage, BadCursor> {
+        self.page_for(Era::Stateless, kind, cursor)
+    }
+
+    /// The same as a reader of that era can have it.
+    pub fn page_for(
+        &self,
+        era: Era,
+        kind: Kind,
+        cursor: Option<&str>,
+    ) -> Result<ListPage, BadCursor> {
+        let form = match (era, kind) {
+            (Era::Session, Kind::Tools) if self.wide => Form::Narrow,
+            _ => Form::Whole,
+        };
         match kind {
-            Kind::Tools => self.page_of::<ToolEntry>(cursor),
-            Kind::Resources => self.page_of::<ResourceEntry>(cursor),
-            Kind::Templates => self.page_of::<TemplateEntry>(cursor),
-            Kind::Prompts => self.page_of::<PromptEntry>(cursor),
+            Kind::Tools => self.page_of::<ToolEntry>(form, cursor),
+            Kind::Resources => self.page_of::<ResourceEntry>(form, cursor),
+            Kind::Templates => self.page_of::<TemplateEntry>(form, cursor),
+            Kind::Prompts => self.page_of::<PromptEntry>(form, cursor),
         }
     }
 
-    fn page_of<E: Listable>(&self, cursor: Option<&str>) -> Result<ListPage, BadCursor> {
-        let pages = self.lane(E::KIND).pages.get_or_init(|| self.make_pages::<E>());
+    fn page_of<E: Listable>(
+        &self,
+        form: Form,
+        cursor: Option<&str>,
+    ) -> Result<ListPage, BadCursor> {
+        let lane = self.lane(E::KIND);
+        let pages = match form {
+            Form::Whole => &lane.pages,
+            Form::Narrow => &lane.narrow,
+        };
+        let pages = pages.get_or_init(|| self.make_pages::<E>(form));
         let Some(cursor) = cursor else {
             return Ok(pages.first().cloned().unwrap_or_else(empty));
         };
@@ -57,22 +90,22 @@ impl View {
             (&*part.label, own) <= (label.as_str(), key.as_str())
         });
         let rest = &slots[start..];
-        Ok(self.make_page::<E>(&rest[..rest.len().min(self.page_size())], rest.len()))
+        Ok(self.make_page::<E>(form, &rest[..rest.len().min(self.page_size())], rest.len()))
     }
 
-    fn make_pages<E: Listable>(&self) -> Pages {
+    fn make_pages<E: Listable>(&self, form: Form) -> Pages {
         let mut rest = self.lane(E::KIND).slots.as_slice();
         let mut pages = Vec::new();
         while !rest.is_empty() {
             let (page, after) = rest.split_at(rest.len().min(self.page_size()));
-            pages.push(self.make_page::<E>(page, rest.len()));
+            pages.push(self.make_page::<E>(form, page, rest.len()));
             rest = after;
         }
         pages
     }
 
     /// The page of these slots, of which `left` are left including them.
-    fn make_page<E: Listable>(&self, slots: &[Slot], left: usize) -> ListPage {
+    fn make_page<E: Listable>(&self, form: Form, slots: &[Slot], left: usize) -> ListPage {
         let mut list = output::List::default();
         for slot in slots {
             let part = &self.parts[slot.part];
@@ -81,8 +114,11 @@ impl View {
             let differs = aside.is_some() || part.refers(E::KIND, slot.row);
             let renamed =
                 differs.then(|| output::listed::<E>(raw, aside, &|uri| self.uri(part, uri)));
-            match renamed.flatten() {
-                Some(renamed) => list.push(renamed.as_json()),
+            let renamed = renamed.flatten();
+            let raw = renamed.as_ref().map_or(raw, JsonBuf::as_json);
+            let wide = form == Form::Narrow && part.is_wide(E::KIND, slot.row);
+            match wide.then(|| output::narrow_tool(raw)).flatten() {
+                Some(narrow) => list.push(narrow.as_json()),
                 None => list.push(raw),
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use switchboard_model::ServerKey;
 use switchboard_wire::types::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
-use switchboard_wire::{Json, JsonBuf, output};
+use switchboard_wire::{Era, Json, JsonBuf, output};
 
 use super::offer::{Home, Kind, Offer};
 use crate::naming::{Qualifier, RESERVED, Surface, digest};
@@ -28,6 +28,8 @@ pub(crate) struct Part {
     surface: Surface,
     pub(super) qualifier: Qualifier,
     lanes: [Lane; 4],
+    /// Whether results may have structured content that is no object.
+    wide: bool,
 }
 
 /// The entries of one kind.
@@ -122,6 +124,9 @@ impl Part {
             label: label.into(),
             surface: surface.clone(),
             qualifier: Qualifier::of(label),
+            // Of the session era nothing else is expected, unless a tool says so itself.
+            wide: offer.home == Home::Outside
+                && (offer.era != Some(Era::Session) || offer.has_wide()),
             lanes: Kind::ALL.map(|_| Lane { rows: Vec::new(), refers: Vec::new(), digest: 0 }),
         };
         part.lanes = [
@@ -151,6 +156,16 @@ impl Part {
         let entry = self.entry::<E>(row)?;
         let made = self.lane(E::KIND).rows.get(row)?.raw.as_ref();
         Some(made.map_or_else(|| entry.raw(), JsonBuf::as_json))
+    }
+
+    /// Whether an entry is a tool whose output schema revisions before 2026-07-28 cannot say.
+    pub(super) fn is_wide(&self, kind: Kind, row: usize) -> bool {
+        kind == Kind::Tools && self.entry::<ToolEntry>(row).is_some_and(|tool| tool.is_wide)
+    }
+
+    /// Whether results may have structured content that revisions before 2026-07-28 cannot say.
+    pub(crate) fn answers_widely(&self) -> bool {
+        self.wide
     }
 
     /// Whether an entry refers to URIs that a view may have to change.

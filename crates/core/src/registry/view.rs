@@ -34,6 +34,8 @@ pub struct View {
     contested: HashSet<Arc<str>>,
     holds: OnceLock<Option<Duration>>,
     mirrors: bool,
+    /// Whether any of its tools has an output schema that the session era cannot say.
+    pub(super) wide: bool,
     capabilities: OnceLock<Capabilities>,
     instructions: OnceLock<Option<Arc<str>>>,
     /// What its servers' pages say; made when one first does.
@@ -50,6 +52,8 @@ pub(super) struct Lane {
     aside: HashMap<Slot, Arc<str>>,
     digest: u64,
     pub(super) pages: OnceLock<Pages>,
+    /// The same for the session era, where that differs.
+    pub(super) narrow: OnceLock<Pages>,
 }
 
 /// Where an entry is.
@@ -109,9 +113,9 @@ impl View {
         self.lane(kind).slots.len()
     }
 
-    /// For how long its lists hold at least, where not all servers tell of changes.
+    /// For how long all that it lists holds, where a server says so or is only looked at now and then.
     pub fn holds(&self) -> Option<Duration> {
-        *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.polled).min())
+        *self.holds.get_or_init(|| self.parts.iter().filter_map(|part| part.offer.holds).min())
     }
 
     /// Whether any of its tools wants arguments mirrored into headers. Hardly any does.

@@ -5,6 +5,7 @@ use switchboard_wire::{JsonBuf, Params, method, output};
 
 use super::record::Recording;
 use super::resolve::Way;
+use super::towards::fitting;
 use super::{Request, Router, complete, related};
 use crate::port::{Answer, Call, CallError, Caller, Checked, Verdict};
 use crate::registry::{Home, Part, View};
@@ -25,7 +26,8 @@ impl Router {
         let result = self.run(&call, to, params, caller, &mut recording).await;
         recording.end(&result);
         let result = result.map_err(|error| target.failed(request.method, error))?;
-        Ok(self.towards(request.view, request.who, target.part, request.method, result))
+        let result = self.towards(request.view, request.who, target.part, request.method, result);
+        Ok(fitting(target.part, request.method, caller, result))
     }
 
     /// From the decision to the trimmed result.

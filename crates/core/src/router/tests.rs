@@ -8,12 +8,12 @@ mod tasks;
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use switchboard_wire::output;
+use switchboard_wire::{Era, Revision, output};
 
 use super::*;
 use crate::kit::{self, Echo, agent, any_json, buf, everything, json, key, quoted, user};
 use crate::naming::Surface;
-use crate::port::{CallError, LONGEST_NAME, Thing};
+use crate::port::{CallError, Caller, LONGEST_NAME, Thing};
 use crate::registry::Registry;
 
 /// Two servers, `a` and `b.c`, with the same of everything, and an answer that both give.
@@ -251,4 +251,37 @@ fn the_hubs_own() {
     let mut list = output::List::default();
     list.push(sent.raw());
     assert_eq!(listed, list.end());
+}
+
+/// Servers of the session era are not looked at for what that era has not.
+#[test]
+fn in_the_callers_revision() {
+    let wide = r#"{"structuredContent":1}"#;
+    let narrow = r#"{"content":[{"type":"text","text":"1"}]}"#;
+    let (session, newest) = (Revision::V2024_11_05, Revision::V2026_07_28);
+    for (era, revision, expected) in [
+        (Some(Era::Stateless), Some(session), narrow),
+        (None, Some(session), narrow),
+        (Some(Era::Session), Some(session), wide),
+        (Some(Era::Stateless), Some(newest), wide),
+        (Some(Era::Stateless), None, wide),
+    ] {
+        let registry = Registry::default();
+        let offer = crate::Offer { era, ..everything("a", &["x"]) };
+        registry.publish(&key("a"), Arc::new(offer));
+        let view = registry.load().everything(&Surface::mcp());
+        let (router, who) = (kit::router(kit::ports(&Echo::new(wide))), Who::default());
+        let caller = Caller { revision, ..Caller::default() };
+        let request = Request {
+            view: &view,
+            who: &who,
+            origin: CallOrigin::Mcp,
+            method: "tools/call",
+            params: json(r#"{"name":"a__x"}"#).into(),
+            trace: None,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let result = runtime.block_on(router.call(&request, &caller)).unwrap();
+        assert_eq!(result.as_json().as_str(), expected, "{era:?} {revision:?}");
+    }
 }

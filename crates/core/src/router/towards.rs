@@ -3,11 +3,11 @@
 
 use switchboard_model::ServerKey;
 use switchboard_wire::output::{self, Hit, Place};
-use switchboard_wire::{JsonBuf, method};
+use switchboard_wire::{Era, JsonBuf, method};
 
 use super::resolve::{Way, bounded};
 use super::{Request, Router};
-use crate::port::{Thing, Who};
+use crate::port::{Caller, Thing, Who};
 use crate::registry::{Part, View};
 
 impl Router {
@@ -83,5 +83,19 @@ impl Router {
             Hit::Task(id) => self.0.seal.close(who, part, id),
         };
         output::rewritten(json.as_json(), place, &name)
+    }
+}
+
+/// A result without what the caller's revision cannot say. Only servers that may say such a thing are looked at.
+pub(super) fn fitting(part: &Part, method: &str, caller: &Caller, result: JsonBuf) -> JsonBuf {
+    let in_session = caller.revision.is_some_and(|revision| revision.era() == Era::Session);
+    if !in_session || !part.answers_widely() {
+        return result;
+    }
+    match method {
+        method::TOOLS_CALL | method::TASKS_RESULT => {
+            output::narrow_result(result.as_json()).unwrap_or(result)
+        }
+        _ => result,
     }
 }

@@ -19,6 +19,8 @@ use crate::seal::{Purpose, is_owner, put_owner};
 pub(super) enum State {
     /// A waiting call's.
     Parked(u128),
+    /// That of a call which ended with so many pages that its client was sent to.
+    Sent(usize),
     /// A server's own, as it gave it.
     Passed(JsonBuf),
 }
@@ -70,6 +72,9 @@ impl Inner {
         }
         if let Some(number) = json.get("p").and_then(Json::string) {
             return u128::from_str_radix(&number, 16).ok().map(State::Parked);
+        }
+        if let Some(count) = json.get("w").and_then(Json::integer) {
+            return usize::try_from(count).ok().map(State::Sent);
         }
         json.get("s").map(|own| State::Passed(plain.part(own)))
     }

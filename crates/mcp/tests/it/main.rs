@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken assumption must stop the test")]
 
+mod between;
 mod bridge;
 mod changes;
 mod doors;

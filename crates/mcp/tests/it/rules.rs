@@ -256,16 +256,19 @@ async fn lists_are_the_same_bytes_in_both_eras() {
 }
 
 #[tokio::test]
-async fn a_list_holds_no_longer_than_its_servers_are_looked_at() {
+async fn nothing_holds_longer_than_the_servers_in_it() {
     let hub = Hub::start().await;
     let client = hub.client("token-cto");
-    for (seconds, expected) in [(Some(5), 5_000), (Some(300), 60_000), (None, 60_000)] {
-        let polled = seconds.map(std::time::Duration::from_secs);
-        let offer = switchboard_core::Offer { polled, ..crate::kit::offer("beta") };
+    for (seconds, expected) in [(Some(0), 0), (Some(5), 5_000), (Some(300), 60_000), (None, 60_000)]
+    {
+        let holds = seconds.map(std::time::Duration::from_secs);
+        let offer = switchboard_core::Offer { holds, ..crate::kit::offer("beta") };
         hub.registry.publish(&crate::kit::key("beta"), std::sync::Arc::new(offer));
-        let mut list = client.ask(1, "prompts/list", json!({}), json!({})).await;
-        let body: Value = serde_json::from_str(&list.text().await).unwrap();
-        assert_eq!(body["result"]["ttlMs"], expected, "{seconds:?}");
+        for method in ["prompts/list", "server/discover"] {
+            let mut answer = client.ask(1, method, json!({}), json!({})).await;
+            let body: Value = serde_json::from_str(&answer.text().await).unwrap();
+            assert_eq!(body["result"]["ttlMs"], expected, "{method} {seconds:?}");
+        }
     }
 }
 

@@ -137,8 +137,9 @@ fn carry(upstreams: &Upstreams, registry: &Registry, status: &Status) {
                 instructions: peer.instructions.as_deref().map(Arc::from),
                 spec: Some(status.spec.clone()),
                 home: Home::Outside,
+                era: Some(peer.era()),
                 freshness: Freshness::Live,
-                polled: catalog.polled,
+                holds: catalog.holds(),
             };
             registry.publish(key, Arc::new(offer));
         }

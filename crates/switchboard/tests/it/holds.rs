@@ -1,5 +1,5 @@
-//! How long lists hold, as clients of the stateless era are told: never longer than until the hub looks
-//! again.
+//! How long lists hold, as clients of the stateless era are told: never longer than their server says, nor
+//! than until the hub looks again.
 
 use serde_json::json;
 use switchboard_testkit::script::{Rule, Script, Scripted};
@@ -19,7 +19,7 @@ fn check(script: &Script, expected: u64) {
     let hub = Hub::start(&context);
     connected(&context, &["a"]);
     let client = Client::stateless(&hub, "/mcp", &token);
-    for list in ["tools/list", "resources/list", "prompts/list"] {
+    for list in ["tools/list", "resources/list", "prompts/list", "server/discover"] {
         wait(&format!("{list} says {expected}"), || {
             client.ask(list, json!({}))["result"]["ttlMs"] == expected
         });
@@ -28,12 +28,19 @@ fn check(script: &Script, expected: u64) {
 
 #[test]
 fn of_a_server_that_tells_of_changes() {
-    check(&Script::new().only("2026-07-28"), 60_000);
+    for (says, expected) in [(0, 0), (20_000, 20_000), (100_000, 60_000)] {
+        check(&Script::new().only("2026-07-28").holds(says), expected);
+    }
+    // It has no way to say anything of it.
+    check(&Script::new().only("2025-06-18"), 60_000);
 }
 
-/// It is looked at when what it said itself has passed, though not all the time.
+/// It is looked at when what it said itself has passed, though not all the time; that it says less is
+/// passed on.
 #[test]
 fn of_a_server_that_cannot_be_listened_to() {
-    let refuses = Rule::parse("status:status=404,method=subscriptions/listen").unwrap();
-    check(&Script::new().only("2026-07-28").fault(refuses), 5_000);
+    for (says, expected) in [(1_000, 1_000), (7_000, 7_000), (600_000, 60_000)] {
+        let refuses = Rule::parse("status:status=404,method=subscriptions/listen").unwrap();
+        check(&Script::new().only("2026-07-28").holds(says).fault(refuses), expected);
+    }
 }

@@ -27,6 +27,8 @@ pub struct Script {
     pub listeners: Option<usize>,
     /// How many entries a page of a list has; all of them without it.
     pub page: Option<usize>,
+    /// For how many milliseconds it says that its lists hold, in the stateless era.
+    pub holds_ms: u64,
     /// How it answers over Streamable HTTP.
     pub answers: Answers,
     /// Whether its HTTP sessions have an id; without, all callers share one session.
@@ -57,6 +59,7 @@ impl Default for Script {
             tells: None,
             listeners: None,
             page: None,
+            holds_ms: 0,
             answers: Answers::Json,
             session_ids: true,
             keep_alive_ms: None,
@@ -89,6 +92,11 @@ impl Script {
     /// It calls itself so.
     pub fn named(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
+    }
+
+    /// It says that its lists hold for so long.
+    pub fn holds(self, holds_ms: u64) -> Self {
+        Self { holds_ms, ..self }
     }
 
     /// It has that many more tools.

@@ -14,7 +14,7 @@ use switchboard_wire::{
 };
 use tokio::sync::Notify;
 
-use super::{Channel, LIMITS, Related, question};
+use super::{Channel, LIMITS, Related, Waiting, question};
 use crate::pulse::Tell;
 
 pub(super) fn dispatch(channel: &Arc<Channel>, bytes: &Bytes, related: Related) {
@@ -172,6 +172,10 @@ fn progress(channel: &Arc<Channel>, params: Json<'_>) {
         if let Some((task, token)) = channel.lasting.find(id)
             && let Some(params) = towards(token)
         {
+            let awaits = channel.table.awaits(&task).and_then(|id| channel.table.find(id));
+            if let Some((_, Waiting { port: Some(port), unaware: true, .. })) = awaits {
+                return port.notify(method::PROGRESS, params);
+            }
             let params = params.as_json().as_str().into();
             channel.journal.tell(EventKind::TaskProgressed { task, params });
         }

@@ -30,6 +30,8 @@ pub(crate) struct Waiting {
     pub(crate) listener: Option<Arc<dyn ClientPort>>,
     /// The task whose result it waits for, by the server's own id.
     pub(crate) task: Option<Arc<str>>,
+    /// Whether its client knows nothing of that task, and takes it for its call.
+    pub(crate) unaware: bool,
     /// Whether its answer may begin a task that outlasts it.
     pub(crate) begins: bool,
     /// The turns of the connection, of which the request has one.

@@ -40,7 +40,7 @@ pub(crate) fn looked_at(peer: &Peer, channel: &Channel) -> Kinds {
 pub(super) async fn look(server: &Server, connection: &Connection) {
     let channel = &connection.channel;
     loop {
-        let ttl = server.listing.load().ttl;
+        let ttl = server.listing.load().said();
         sleep(every(ttl, server.spec.load().timing.health_interval)).await;
         match looked_at(connection.peer(), channel) {
             Kinds::NONE => {}

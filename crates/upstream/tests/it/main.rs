@@ -28,6 +28,7 @@ mod restarted;
 mod secure;
 mod silence;
 mod trouble;
+mod unaware;
 mod unread;
 mod untold;
 mod watched;

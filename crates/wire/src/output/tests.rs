@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::json::tests::{any_json, json};
+use crate::types::entry::Entry;
 use crate::types::{Capabilities, Page, ResourceEntry, ToolEntry};
 use crate::{Edit, Json, JsonBuf, Limits, meta, rewrite, write};
 
@@ -141,6 +142,47 @@ fn entries() {
     let page = format!(r#"{{"tools":[{}]}}"#, tool.as_json().as_str());
     let page = Page::<ToolEntry>::read(&JsonBuf::from(json(&page))).unwrap();
     assert_eq!((page.entries.len(), page.entries[0].annotations.read_only), (1, Some(true)));
+}
+
+/// What a session reads of a tool and of its result.
+#[test]
+fn narrow() {
+    let tool = |schema: &str, wide: Option<&str>| {
+        let raw = format!(r#"{{"name":"t","outputSchema":{schema}, "inputSchema":{{}}}}"#);
+        let tool = ToolEntry::read(json(&raw).into()).unwrap();
+        let got = tool.is_wide.then(|| narrow_tool(tool.raw()).unwrap());
+        assert_eq!(got.as_ref().map(|got| got.as_json().as_str()), wide, "{schema}");
+    };
+    tool(r#"{"type":"object"}"#, None);
+    tool(r#"{"properties":{},"type":"ob\u006aect"}"#, None);
+    let without = Some(r#"{"name":"t", "inputSchema":{}}"#);
+    for wide in [r#"{"type":"array"}"#, r#"{"type":["object"]}"#, "{}", "true", "null"] {
+        tool(wide, without);
+    }
+    let twice = r#"{"name":"t","inputSchema":{},"outputSchema":{},"outputSchema":{}}"#;
+    assert!(ToolEntry::read(json(twice).into()).is_err());
+    let result = |result: &str, expected: Option<&str>| {
+        let got = narrow_result(json(result));
+        assert_eq!(got.as_ref().map(|got| got.as_json().as_str()), expected, "{result}");
+    };
+    result("{}", None);
+    result(r#"{"content":[],"structuredContent":{"a":[1]}}"#, None);
+    result(r#"{"content":[{"type":"text","text":"structuredContent"}]}"#, None);
+    result(r#"{"content":[{"structuredContent":1}]}"#, None);
+    result(
+        r#"{"content":[{"type":"text","text":"[1,2]"}], "structuredContent":[1,2],"n":1.0}"#,
+        Some(r#"{"content":[{"type":"text","text":"[1,2]"}],"n":1.0}"#),
+    );
+    result(
+        r#"{"structuredContent":["\"",1e2],"content":[{"type":"image"}]}"#,
+        Some(r#"{"content":[{"type":"image"},{"type":"text","text":"[\"\\\"\",1e2]"}]}"#),
+    );
+    result(
+        r#"{"structuredConten\u0074":null}"#,
+        Some(r#"{"content":[{"type":"text","text":"null"}]}"#),
+    );
+    let twice = r#"{"structuredContent":{},"structuredContent":1}"#;
+    assert!(is_error(narrow_result(json(twice)).unwrap().as_json()));
 }
 
 #[test]

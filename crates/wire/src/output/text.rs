@@ -189,7 +189,7 @@ pub fn text_template(template: &str, name: &str, description: &str) -> JsonBuf {
     })
 }
 
-fn text_block(text: &str) -> JsonBuf {
+pub(super) fn text_block(text: &str) -> JsonBuf {
     write::object(|block| {
         block.text("type", "text");
         block.text("text", text);

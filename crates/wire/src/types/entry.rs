@@ -64,6 +64,10 @@ pub struct ToolEntry {
     pub annotations: Annotations,
     /// Whether it has to do with pages of the apps extension: shows one, or is there for one to call.
     pub has_page: bool,
+    /// Whether it has an output schema that is not one of an object, which revisions before 2026-07-28 cannot say.
+    pub is_wide: bool,
+    /// Whether it runs only as a task (`execution.taskSupport`); revision 2025-11-25.
+    pub needs_task: bool,
 }
 
 impl ToolEntry {
@@ -94,8 +98,8 @@ impl Entry for ToolEntry {
     const KEY: &'static str = "name";
 
     fn read(raw: JsonBuf) -> Result<Self, Flaw> {
-        let [name, schema, annotations] =
-            object(&raw)?.pick(["name", "inputSchema", "annotations"])?;
+        let [name, schema, annotations, output] =
+            object(&raw)?.pick(["name", "inputSchema", "annotations", "outputSchema"])?;
         let name = required(name, "name")?;
         let schema = schema.ok_or(Flaw::Missing("inputSchema"))?;
         if !schema.is_object() {
@@ -107,7 +111,13 @@ impl Entry for ToolEntry {
         let of_page = |key: Key<'_>| key.is(meta::UI) || key.is(meta::UI_RESOURCE_URI);
         let meta = raw.as_json().get(meta::META);
         let has_page = meta.is_some_and(|meta| meta.members().any(|member| of_page(member.key)));
-        Ok(Self { input_schema, mirrored, name, annotations, has_page, raw })
+        let of_object = |schema: Json<'_>| {
+            schema.get("type").is_some_and(|kind| kind.string().as_deref() == Some("object"))
+        };
+        let is_wide = output.is_some_and(|schema| !of_object(schema));
+        let support = raw.as_json().get("execution").and_then(|how| how.get("taskSupport"));
+        let needs_task = support.is_some_and(|support| support.is_plainly("required"));
+        Ok(Self { input_schema, mirrored, name, annotations, has_page, is_wide, needs_task, raw })
     }
 }
 

@@ -51,6 +51,7 @@ impl View {
         let mut tools = parts.iter().flat_map(|part| &part.offer.tools);
         let mut view = Self {
             mirrors: tools.any(|tool| !tool.mirrored().is_empty()),
+            wide: parts.iter().any(|part| part.offer.has_wide()),
             surface: surface.clone(),
             settings,
             freed: freed.clone(),
@@ -219,7 +220,8 @@ impl<'p, E: Listable> Joining<'p, E> {
         let is_offered = |slot: &Slot| !self.withheld.contains(&(slot.part, slot.row));
         let slots: Vec<Slot> = all.filter(is_offered).collect();
         let digest = self.digest(&slots);
-        Lane { table: self.table, slots, aside: self.aside, digest, pages: OnceLock::new() }
+        let (pages, narrow) = (OnceLock::new(), OnceLock::new());
+        Lane { table: self.table, slots, aside: self.aside, digest, pages, narrow }
     }
 
     /// What the list is made of: the parts' digests, and where it differs from them.

@@ -1,7 +1,7 @@
 //! Servers behind the router: each tool does what its name says, and what was called is counted.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use switchboard_core::port::{
@@ -16,6 +16,9 @@ use super::{buffer, json};
 /// Calls that are kept to be looked at: not all, so that what grows with every call is a leak of somebody else's.
 const KEPT: usize = 16;
 
+/// What a server of 2025-11-25 says that wants two pages opened before anything else.
+const PAGES: &str = r#"{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://a/","message":"m","n":1},{"elicitationId":"2","url":"https://b/","message":"m","n":1,"mode":"url"}]}}"#;
+
 /// The scripted servers.
 #[derive(Default)]
 pub(crate) struct Scripted {
@@ -29,6 +32,8 @@ pub(crate) struct Scripted {
     pub(crate) seen: Mutex<Vec<(String, String, String)>>,
     /// Lets a `wait` end.
     pub(crate) release: Notify,
+    /// Whether somebody opened the pages that a server wants opened.
+    pub(crate) opened: AtomicBool,
     /// How many subscriptions are refused from now on: a server that is still loading.
     pub(crate) refusals: AtomicUsize,
 }
@@ -181,16 +186,23 @@ impl Scripted {
                 self.release.notified().await;
                 text("done")
             }
-            "fail" => Err(RpcError {
-                code: -32042,
-                message: "no".to_owned(),
-                raw: buffer(r#"{"code":-32042,"message":"no","data":{"x":1.0},"more":true}"#),
-            }
-            .into()),
+            "fail" => self.fail(params),
             "gone" => Err(CallError::lost("the process exited", Delivery::Perhaps)),
             "late" => Err(CallError::TimedOut { after: Duration::from_secs(1) }),
             _ => text(&format!("{server} {name} {}", port.capabilities().as_str().len())),
         }
+    }
+
+    /// It fails, or wants pages opened until somebody has.
+    fn fail(&self, params: Json<'_>) -> Result<JsonBuf, CallError> {
+        let pages = params.get("arguments").is_some_and(|given| given.get("pages").is_some());
+        let raw = match (pages, self.opened.load(Ordering::SeqCst)) {
+            (true, true) => return Ok(buffer(r#"{"content":[{"type":"text","text":"opened"}]}"#)),
+            (true, false) => PAGES,
+            (false, _) => r#"{"code":-32042,"message":"no","data":{"x":1.0},"more":true}"#,
+        };
+        let message = "no".to_owned();
+        Err(RpcError { code: -32042, message, raw: buffer(raw) }.into())
     }
 
     /// What a server of the session era does: it asks while it works.

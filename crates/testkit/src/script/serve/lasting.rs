@@ -13,11 +13,12 @@ use super::notices::{self, notification};
 use super::tools::said;
 use super::world::held;
 
-/// Its tools: one begins a task, one moves it on and says so, one says how far it is, one asks for it; one
+/// Its tools: one begins a task, one begins nothing else, one moves it on and says so, one says how far it is, one asks for it; one
 /// sends the user to a page (or refuses until they were there), one says that the page is done with; one
 /// ends what others listen to.
-const TOOLS: [&str; 7] = [
+const TOOLS: [&str; 8] = [
     "task_begin",
+    "task_only",
     "task_move",
     "task_progress",
     "task_ask",
@@ -38,7 +39,13 @@ pub(super) struct Begun {
 
 /// The tools, as a list has them.
 pub(super) fn tools() -> impl Iterator<Item = Value> {
-    TOOLS.into_iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}}))
+    TOOLS.into_iter().map(|name| {
+        let mut tool = json!({"name": name, "inputSchema": {"type": "object"}});
+        if name == "task_only" {
+            tool["execution"] = json!({"taskSupport": "required"});
+        }
+        tool
+    })
 }
 
 /// What the server can do besides, in that revision.
@@ -57,7 +64,10 @@ pub(super) fn call(call: &Call) -> Option<Result<Value, Refusal>> {
     let arguments = &call.params["arguments"];
     let id = arguments["id"].as_str().unwrap_or_default();
     Some(match call.params["name"].as_str()? {
-        "task_begin" => Ok(begin(call)),
+        "task_only" if call.revision.era() == Era::Session && call.params["task"].is_null() => {
+            Err(Refusal::new(code::METHOD_NOT_FOUND, "This tool needs a task"))
+        }
+        "task_begin" | "task_only" => Ok(begin(call)),
         "task_move" => {
             let status = arguments["status"].as_str().unwrap_or("working");
             changed(call, id, status);
@@ -151,7 +161,19 @@ pub(super) fn result(call: &Call) -> Result<Value, Refusal> {
         None => return Err(Refusal::new(code::INVALID_PARAMS, "Unknown task")),
     }
     until(call, id, |task| task.over);
-    Ok(said("the task is over"))
+    let mut result = said("the task is over");
+    result[meta::META][meta::RELATED_TASK] = json!({"taskId": id});
+    Ok(result)
+}
+
+/// `tasks/cancel`: it is over.
+pub(super) fn cancel(call: &Call) -> Result<Value, Refusal> {
+    let id = call.params["taskId"].as_str().unwrap_or_default();
+    match held(&call.world.begun).get_mut(id) {
+        Some(task) => task.over = true,
+        None => return Err(Refusal::new(code::INVALID_PARAMS, "Unknown task")),
+    }
+    Ok(task(call, id, "cancelled"))
 }
 
 /// Waits until something is so of a task, or nobody waits for the call any more.

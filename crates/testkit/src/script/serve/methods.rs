@@ -27,6 +27,7 @@ pub(super) fn respond(call: &Call) -> Result<Value, Refusal> {
         method::SUBSCRIBE => Ok(watch(call)),
         method::UNSUBSCRIBE => Ok(unwatch(call)),
         method::LISTEN => notices::listen(call),
+        method::TASKS_CANCEL if call.world.script.lasting => lasting::cancel(call),
         method::TASKS_RESULT if call.world.script.lasting => lasting::result(call),
         other => Err(Refusal::gate(code::METHOD_NOT_FOUND, format!("Method not found: {other}"))),
     };
@@ -50,7 +51,7 @@ fn finished(call: &Call, mut result: Value) -> Value {
         method::RESOURCES_READ,
     ];
     if kept.contains(&call.method.as_str()) {
-        result["ttlMs"] = 0.into();
+        result["ttlMs"] = call.world.script.holds_ms.into();
         result["cacheScope"] = "private".into();
     }
     result[meta::META][meta::SERVER_INFO] = catalog::identity(&call.world.script.name);
