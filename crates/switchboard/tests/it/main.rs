@@ -24,6 +24,7 @@ mod credentials;
 mod crossed;
 mod edit;
 mod embed;
+mod grown;
 mod holds;
 mod hub;
 mod import;
