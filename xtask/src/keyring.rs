@@ -17,17 +17,16 @@ pub(crate) fn install() {
     }
 }
 
-/// Says so where the tests have nothing to run against: they pass then without having tested anything.
-pub(crate) fn report() {
-    if is_there() {
-        return;
-    }
-    say::note(format_args!(
-        "UNTESTED: the keyring of the operating system, as {} are not installed \
-         (Debian: `sudo apt-get install {}`)",
-        PROGRAMS.join(" and "),
-        PACKAGES.join(" ")
-    ));
+/// Said where the tests have nothing to run against: they pass then without having tested anything.
+pub(crate) fn untested() -> Option<String> {
+    (!is_there()).then(|| {
+        format!(
+            "UNTESTED: the keyring of the operating system, as {} are not installed \
+             (Debian: `sudo apt-get install {}`)",
+            PROGRAMS.join(" and "),
+            PACKAGES.join(" ")
+        )
+    })
 }
 
 fn is_there() -> bool {

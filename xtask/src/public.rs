@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{environment, say};
+use crate::environment;
 
 /// Each set by its name, and where it lies.
 const SETS: [(&str, &str); 2] = [
@@ -10,15 +10,19 @@ const SETS: [(&str, &str); 2] = [
     ("the public list of strings that programs get wrong", "hostile/naughty-strings.json"),
 ];
 
-/// Says which sets are not there: the tests that take them pass then without having tested anything.
-pub(crate) fn report() {
-    let folder = environment::test_data();
-    for (set, place) in missing(&folder) {
-        say::note(format_args!(
+/// Which sets are not there: the tests that take them pass then without having tested anything.
+pub(crate) fn untested() -> Vec<String> {
+    told(&environment::test_data())
+}
+
+fn told(folder: &Path) -> Vec<String> {
+    let told = missing(folder).map(|(set, place)| {
+        format!(
             "UNTESTED: {set}, as there is no `{place}` in {} (SWITCHBOARD_TEST_DATA); our own set was tested",
             folder.display()
-        ));
-    }
+        )
+    });
+    told.collect()
 }
 
 fn missing(folder: &Path) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -34,6 +38,11 @@ mod tests {
         let scratch = tempfile::tempdir().expect("scratch directory");
         let missed = || missing(scratch.path()).map(|(_, place)| place).collect::<Vec<_>>();
         assert_eq!(missed(), ["hostile/json", "hostile/naughty-strings.json"]);
+        let said = told(scratch.path());
+        assert!(
+            said.len() == 2 && said.iter().all(|line| line.starts_with("UNTESTED: ")),
+            "{said:?}"
+        );
         std::fs::create_dir_all(scratch.path().join("hostile/json")).expect("writable");
         assert_eq!(missed(), ["hostile/naughty-strings.json"]);
         std::fs::write(scratch.path().join("hostile/naughty-strings.json"), "[]")

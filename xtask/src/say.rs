@@ -64,6 +64,11 @@ pub(crate) fn table(rows: &[Row]) {
 }
 
 impl Outcome {
+    /// Whether it ran.
+    pub(crate) fn is_reached(self) -> bool {
+        self.time().is_some()
+    }
+
     fn time(self) -> Option<Duration> {
         match self {
             Self::Passed(time) | Self::Failed(time) => Some(time),

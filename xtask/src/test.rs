@@ -45,16 +45,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         row.outcome = Outcome::Passed(time);
     }
     say::table(&rows);
+    let tested = |row: &&Row| row.name == Step::Nextest.name();
+    if rows.iter().find(tested).is_some_and(|row| row.outcome.is_reached()) {
+        untested().iter().for_each(say::note);
+    }
     failure.map_or(Ok(()), Err)
 }
 
 /// The library, and the crates that it exports again.
-const EMBEDDED: [&str; 8] = [
+const EMBEDDED: [&str; 9] = [
     "switchboard",
     "switchboard-config",
     "switchboard-core",
     "switchboard-mcp",
     "switchboard-model",
+    "switchboard-rest",
     "switchboard-store",
     "switchboard-upstream",
     "switchboard-wire",
@@ -152,10 +157,7 @@ impl Step {
                 let mut command = tools::NEXTEST.command()?;
                 command.args(["run", "--workspace", "--locked"]);
                 testware::announce(&mut command)?;
-                let ran = execute(command);
-                keyring::report();
-                public::report();
-                ran
+                execute(command)
             }
             Self::Conformance => conformance::run(),
             Self::Doctests => {
@@ -169,6 +171,11 @@ impl Step {
             }
         }
     }
+}
+
+/// What the tests passed without having tested it. Said last, where whoever reads the summary sees it.
+fn untested() -> Vec<String> {
+    keyring::untested().into_iter().chain(public::untested()).collect()
 }
 
 fn deny() -> Result<()> {
@@ -203,6 +210,21 @@ mod tests {
         for (only, skip, expected) in cases {
             assert_eq!(chosen(only, skip), expected);
         }
+    }
+
+    /// A crate that the library hands on is read with it.
+    #[test]
+    fn the_pages_of_all_that_is_exported_again_are_checked() {
+        let library = environment::root().join("crates/switchboard/src/lib.rs");
+        let text = std::fs::read_to_string(library).expect("the library");
+        let exported = text.lines().filter_map(|line| line.strip_prefix("pub use switchboard_"));
+        let mut exported: Vec<String> = exported
+            .map(|rest| format!("switchboard-{}", rest.split(' ').next().unwrap_or_default()))
+            .collect();
+        assert!(exported.len() > 5, "{exported:?}");
+        exported.push("switchboard".to_owned());
+        exported.sort();
+        assert_eq!(exported, EMBEDDED);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod crossed;
 mod edit;
 mod embed;
 mod farewell;
+mod grown;
 mod holds;
 mod hub;
 mod import;

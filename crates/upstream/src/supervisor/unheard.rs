@@ -24,8 +24,8 @@ const FIRST: Duration = Duration::from_secs(2);
 /// something else is told.
 pub(super) async fn look(server: &Server, connection: &Connection) {
     loop {
-        let ttl = server.listing.load().ttl;
-        sleep(every(ttl, server.spec.load().timing.health_interval)).await;
+        let holds = server.listing.load().holds();
+        sleep(every(holds, server.spec.load().timing.health_interval)).await;
         if is_heard(connection) {
             continue;
         }
