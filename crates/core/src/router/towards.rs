@@ -5,9 +5,9 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output::{self, Hit, Place};
 use switchboard_wire::{JsonBuf, method};
 
-use super::resolve::Way;
+use super::resolve::{Way, no_resource};
 use super::{Request, Router};
-use crate::port::Who;
+use crate::port::{CallError, Who};
 use crate::registry::{Part, View};
 
 impl Router {
@@ -15,6 +15,11 @@ impl Router {
     pub fn resource(&self, view: &View, uri: &str) -> Option<(ServerKey, String)> {
         let place = view.place(uri)?;
         Some((place.part.key.clone(), place.uri))
+    }
+
+    /// Why a URI leads to no server.
+    pub fn no_resource(&self, view: &View, uri: &str) -> CallError {
+        no_resource(view, uri)
     }
 
     /// What a reader of this view calls a server's own URI, listed or not. `None` if they do not see the server.

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use switchboard_core::port::{CallError, Caller, Thing, Who};
+use switchboard_core::port::{CallError, Caller, Who};
 use switchboard_core::{Request, Surface};
 use switchboard_model::{CallOrigin, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
@@ -58,7 +58,7 @@ impl Inner {
         };
         let uri = params.as_json().get("uri").and_then(Json::string).unwrap_or_default();
         let Some(place) = self.router.resource(&asker.view, &uri) else {
-            let error = CallError::NotFound { thing: Thing::Resource, name: uri.into_owned() };
+            let error = self.router.no_resource(&asker.view, &uri);
             return Work::Reply(self.told(&id, method, Err(error)));
         };
         let port = Port::new(
