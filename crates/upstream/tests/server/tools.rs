@@ -239,6 +239,11 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
             state.result(id, raw(r#"{"content":[]}"#).as_json());
             String::new()
         }
+        // What is logged when the call is over.
+        "afterwards" => {
+            state.result(id, raw(r#"{"content":[]}"#).as_json());
+            return state.tell(method::LOG_MESSAGE, &raw(arguments.as_str()));
+        }
         "fail" => return state.result(id, raw(r#"{"content":[],"isError":true}"#).as_json()),
         "refuse" => return state.error(id, -32050, "not today"),
         "cancelled" => state.cancelled.load(Ordering::SeqCst).to_string(),
