@@ -155,6 +155,11 @@ pub(crate) fn router(ports: Ports) -> Router {
     Router::new(ports, results, [7; 32])
 }
 
+thread_local! {
+    static RUNTIME: tokio::runtime::Runtime =
+        tokio::runtime::Builder::new_current_thread().build().unwrap();
+}
+
 /// Makes a call that waits for nothing.
 pub(crate) fn call(
     router: &Router,
@@ -167,8 +172,8 @@ pub(crate) fn call(
     let origin = CallOrigin::Mcp;
     let params = params.into();
     let request = Request { view, who, origin, method, params, trace: None };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let result = runtime.block_on(router.call(&request, &Caller::default()));
+    let result =
+        RUNTIME.with(|runtime| runtime.block_on(router.call(&request, &Caller::default())));
     result.map(|result| result.as_json().as_str().to_owned())
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub(crate) use hash::digest;
 pub use template::{Template, TemplateError};
-pub(crate) use uri::Qualifier;
+pub(crate) use uri::{APP_SCHEME, Qualifier, SCHEME};
 
 use crate::registry::Kind;
 use crate::results;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use switchboard_model::{AgentId, Clock, UserId};
 
-pub(crate) use answer::{FAMILY, is_uri, uri};
+pub(crate) use answer::{FAMILY, URI, is_uri, uri};
 pub use answer::{template, tool};
 
 use crate::port::{Behind, Who};

@@ -277,12 +277,13 @@ impl Scribe {
             return Reply { status, body: Body::Whole(out.into()) };
         }
         let (code, data) = match error {
-            CallError::NotFound { thing: Thing::Resource | Thing::Result, name } => {
+            CallError::NotFound { thing: Thing::Resource | Thing::Result, name: uri }
+            | CallError::Ambiguous { uri } => {
                 let code = match era {
                     Era::Session => code::RESOURCE_NOT_FOUND,
                     Era::Stateless => code::INVALID_PARAMS,
                 };
-                (code, Some(write::object(|data| data.text("uri", name))))
+                (code, Some(write::object(|data| data.text("uri", uri))))
             }
             CallError::NotFound { .. }
             | CallError::TooLong { .. }

@@ -1,6 +1,7 @@
 //! Requests and answers multiplexed over one link: a table of what is under way, and nothing that
 //! waits while holding it. Knows no method's meaning but those that concern the table itself.
 
+mod alone;
 mod inbound;
 mod lasting;
 mod pages;
@@ -23,6 +24,7 @@ use crate::agreement::Agreement;
 use crate::journal::Journal;
 use crate::pulse::{Patience, Pulse, Tell};
 use crate::transport::{Headers, Link, Sent};
+use alone::Alone;
 use lasting::Lasting;
 use pages::Pages;
 use pending::{Pending, Table};
@@ -40,6 +42,7 @@ pub(crate) struct Channel {
     table: Table,
     pages: Pages,
     lasting: Lasting,
+    alone: Alone,
     questions: Questions,
     /// The era that both speak, once they have agreed on it.
     era: OnceLock<Era>,
@@ -78,6 +81,7 @@ impl Channel {
             table: Table::default(),
             pages: Pages::default(),
             lasting: Lasting::default(),
+            alone: Alone::default(),
             questions: Questions::default(),
             era: OnceLock::new(),
             next_id: AtomicU64::new(1),

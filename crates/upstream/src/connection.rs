@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use switchboard_core::port::{CallError, Caller, Inputs};
-use switchboard_model::{Limits, ServerKey, Timing};
+use switchboard_model::{Limits, Scope, ServerKey, Timing};
 use switchboard_wire::types::InputRequired;
 use switchboard_wire::{Era, Json, JsonBuf, Params, ParamsBuf, method, peek};
 use tokio::time::{Instant, timeout};
@@ -120,6 +120,9 @@ impl Connection {
         };
         let _use = self.used(turn);
         patience = patience.with(method);
+        if let Scope::Agent(agent) = &self.key.scope {
+            self.channel.called(agent, caller);
+        }
         if let Some((port, level)) =
             caller.port.as_ref().and_then(|port| Some((port, port.level()?)))
         {

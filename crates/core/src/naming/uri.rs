@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const SCHEME: &str = "mcp://";
+/// No server has a reason to use this one.
+pub(crate) const SCHEME: &str = "mcp://";
 /// Hosts of apps insist on this scheme, so it stays.
-const APP_SCHEME: &str = "ui://";
+pub(crate) const APP_SCHEME: &str = "ui://";
 
 /// Puts a server's name into its URIs, and takes it out again.
 #[derive(Clone, Debug, PartialEq, Eq)]

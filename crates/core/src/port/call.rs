@@ -50,6 +50,11 @@ impl Who {
         Self { user: Some(user), ..Self::default() }
     }
 
+    /// Whether nobody stands behind it.
+    pub fn is_itself(&self) -> bool {
+        self.behind == Behind::Itself
+    }
+
     /// Whether both are one caller, in whichever sessions.
     pub fn is_same_caller(&self, other: &Self) -> bool {
         self.agent == other.agent && self.user == other.user && self.behind == other.behind

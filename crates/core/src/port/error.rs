@@ -131,6 +131,15 @@ pub enum CallError {
         /// How long it may be.
         most: usize,
     },
+    /// Several servers may be meant, and none is asked.
+    #[error(
+        "several servers may be meant by `{uri}`, so none is asked; put `mcp://SERVER/` before it, with the \
+         name of the one that is"
+    )]
+    Ambiguous {
+        /// What the resource was called by.
+        uri: String,
+    },
     /// The params do not say what is wanted.
     #[error("the params lack `{0}`")]
     Lacks(&'static str),

@@ -10,6 +10,7 @@ use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEnt
 
 use super::offer::{Kind, Offer};
 use super::part::Listable;
+use super::uri_template::{Closeness, fit};
 use crate::naming::Qualifier;
 
 /// Names that are remembered; beyond, the oldest are forgotten.
@@ -34,6 +35,8 @@ pub(super) struct Book {
     rows: HashMap<Name, Option<ServerKey>>,
     /// Oldest first.
     order: VecDeque<Name>,
+    /// The templates among them, in the same order: what they made may be remembered, too.
+    families: VecDeque<Arc<str>>,
 }
 
 impl Book {
@@ -44,6 +47,14 @@ impl Book {
         }
         let row = self.rows.get(&(kind, Arc::from(name)));
         row.is_none_or(|whose| whose.as_ref() == Some(server))
+    }
+
+    /// Whether a server may have a URI that fits its template so closely: not if another's made it that is gone, which
+    /// it fits as closely.
+    pub(super) fn lets_make(&self, uri: &str, fits: Closeness, server: &ServerKey) -> bool {
+        let as_close = |family: &&Arc<str>| fit(family, uri).is_some_and(|other| other >= fits);
+        let mut gone = self.families.iter().filter(as_close);
+        gone.all(|family| self.lets(Kind::Templates, family, server))
     }
 
     /// A server has no longer what it offered, but for what it still offers. `others` are those that are
@@ -80,12 +91,18 @@ impl Book {
             }
             return;
         }
+        if name.0 == Kind::Templates {
+            self.families.push_back(name.1.clone());
+        }
         self.order.push_back(name.clone());
         self.rows.insert(name, whose);
         if self.order.len() > MOST
             && let Some(oldest) = self.order.pop_front()
         {
             self.rows.remove(&oldest);
+            if oldest.0 == Kind::Templates {
+                self.families.pop_front();
+            }
         }
     }
 }

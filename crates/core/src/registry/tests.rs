@@ -2,6 +2,7 @@
 
 mod apps;
 mod churn;
+mod families;
 mod fits;
 
 use super::*;

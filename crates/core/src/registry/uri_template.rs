@@ -4,9 +4,16 @@
 /// Longer URIs and templates fit nothing: both come from outside.
 const LONGEST: usize = 4096;
 
+/// How closely a URI fits a template: by how much of it is said before anything is left open, then by how much in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Closeness {
+    pub(super) head: usize,
+    pub(super) bytes: usize,
+}
+
 /// How closely the URI fits the template, in bytes that are the template's own; `None` if it does
 /// not fit at all.
-pub(super) fn fit(template: &str, uri: &str) -> Option<usize> {
+pub(super) fn fit(template: &str, uri: &str) -> Option<Closeness> {
     let head = template.find('{').unwrap_or(template.len());
     let starts = uri.as_bytes().starts_with(&template.as_bytes()[..head]);
     if !starts || template.len() > LONGEST || uri.len() > LONGEST {
@@ -26,7 +33,37 @@ pub(super) fn fit(template: &str, uri: &str) -> Option<usize> {
             Piece::Value(value) => after_value(&ends, uri, value),
         };
     }
-    ends[uri.len()].then_some(weight)
+    ends[uri.len()].then_some(Closeness { head, bytes: weight })
+}
+
+/// Whether a URI with that beginning can have come from the template.
+pub(super) fn can_begin(template: &str, beginning: &str) -> bool {
+    let head = &template[..template.find('{').unwrap_or(template.len())];
+    if head.starts_with(beginning) {
+        return true;
+    }
+    if !beginning.starts_with(head) || template.len() > LONGEST {
+        return false;
+    }
+    let beginning = beginning.as_bytes();
+    let mut ends = vec![false; beginning.len() + 1];
+    ends[head.len()] = true;
+    for piece in pieces(&template[head.len()..]).unwrap_or_default() {
+        ends = match piece {
+            Piece::Text(text) => {
+                let goes_beyond = |at: usize| text.as_bytes().starts_with(&beginning[at..]);
+                if (0..ends.len()).any(|at| ends[at] && goes_beyond(at)) {
+                    return true;
+                }
+                after_text(&ends, beginning, text.as_bytes())
+            }
+            Piece::Value(value) => after_value(&ends, beginning, value),
+        };
+        if ends[beginning.len()] {
+            return true;
+        }
+    }
+    false
 }
 
 enum Piece<'t> {

@@ -30,7 +30,7 @@ pub struct View {
     lanes: [Lane; 4],
     /// Which server's URIs begin so.
     prefixes: HashMap<Arc<str>, usize>,
-    /// URIs that one server lists and that begin like another's: nobody's, as they stand.
+    /// URIs that several servers list, and that one lists and that begin like another's: nobody's, as they stand.
     contested: HashSet<Arc<str>>,
     holds: OnceLock<Option<Duration>>,
     mirrors: bool,
@@ -90,6 +90,14 @@ pub(crate) struct Place<'v> {
     pub(crate) part: &'v Arc<Part>,
     /// The server's own URI.
     pub(crate) uri: String,
+}
+
+/// Whose template a URI fits best.
+enum Fitting<'v> {
+    Nobody,
+    One(&'v Arc<Part>),
+    /// That of several, now or before.
+    Several,
 }
 
 impl View {
@@ -200,10 +208,13 @@ impl View {
     }
 
     /// The server that answers for a URI, and the URI that it knows: a listed one; else by whose
-    /// prefix it has; else by whose template it fits; else the only server there is.
+    /// prefix it has; else by whose template it fits best; else the only server there is.
     pub(crate) fn place(&self, uri: &str) -> Option<Place<'_>> {
         if let Some((part, entry)) = self.slot::<ResourceEntry>(uri) {
             return Some(Place { part, uri: entry.uri.clone() });
+        }
+        if self.contested.contains(uri) {
+            return None;
         }
         let prefixed = Qualifier::prefix(uri).and_then(|prefix| self.prefixes.get(prefix));
         if let Some(part) = prefixed.map(|at| &self.parts[*at])
@@ -217,12 +228,28 @@ impl View {
             [only] if !only.qualifies() => Some(only),
             _ => None,
         };
-        let Some(part) = self.fitting(uri).or(alone) else {
-            let (part, entry) = self.said::<ResourceEntry>(uri)?.1;
-            return Some(Place { part, uri: entry.uri.clone() });
+        let part = match self.fitting(uri) {
+            Fitting::One(part) => part,
+            Fitting::Several => return None,
+            Fitting::Nobody => match alone {
+                Some(part) => part,
+                None => {
+                    let (part, entry) = self.said::<ResourceEntry>(uri)?.1;
+                    return Some(Place { part, uri: entry.uri.clone() });
+                }
+            },
         };
-        let another = self.is_short() && !self.freed.bare.lets(Kind::Resources, uri, &part.key);
-        (!another).then(|| Place { part, uri: uri.to_owned() })
+        self.is_free(uri, part).then(|| Place { part, uri: uri.to_owned() })
+    }
+
+    /// Whether a URI leads nowhere because several servers may be meant by it, one that is gone included.
+    pub(crate) fn is_ambiguous(&self, uri: &str) -> bool {
+        let fits = || match self.fitting(uri) {
+            Fitting::Nobody => false,
+            Fitting::One(part) => !self.is_free(uri, part),
+            Fitting::Several => true,
+        };
+        self.contested.contains(uri) || fits()
     }
 
     /// The server whose family of resources has a template of exactly that text, and its own form.
@@ -249,10 +276,13 @@ impl View {
 
     /// Whether a URI with the prefix of a server is not another's name, now or from before.
     fn is_led_by_prefix(&self, part: &Part, uri: &str) -> bool {
-        let is_free = !self.is_short()
-            || Qualifier::prefix(uri).is_some_and(Qualifier::is_own)
-            || self.freed.bare.lets(Kind::Resources, uri, &part.key);
-        is_free && !self.contested.contains(uri)
+        let is_own = || Qualifier::prefix(uri).is_some_and(Qualifier::is_own);
+        (self.is_free(uri, part) || is_own()) && !self.contested.contains(uri)
+    }
+
+    /// Whether a URI was not another server's, where none passes on.
+    fn is_free(&self, uri: &str, part: &Part) -> bool {
+        !self.is_short() || self.freed.bare.lets(Kind::Resources, uri, &part.key)
     }
 
     fn is_short(&self) -> bool {
@@ -297,17 +327,24 @@ impl View {
         Some((part, part.entry(slot.row)?))
     }
 
-    /// The server that has the closest template for a URI. Prefixed views have no need of it.
-    fn fitting(&self, uri: &str) -> Option<&Arc<Part>> {
-        let lane = self.lane(Kind::Templates);
-        let open = lane.slots.iter().filter(|slot| !self.parts[slot.part].qualifies());
+    /// The server that has the closest template for a URI; of equals none, as whoever made it may mean either.
+    /// Prefixed views have no need of it.
+    fn fitting(&self, uri: &str) -> Fitting<'_> {
+        // What is still a template is no URI that one could have made.
+        if uri.contains('{') {
+            return Fitting::Nobody;
+        }
+        let open = self.lane(Kind::Templates).slots.iter();
+        let open = open.filter(|slot| !self.parts[slot.part].qualifies());
         let fits = open.filter_map(|slot| {
-            let weight = uri_template::fit(self.name::<TemplateEntry>(*slot), uri)?;
-            Some((weight, slot))
+            Some((uri_template::fit(self.name::<TemplateEntry>(*slot), uri)?, slot.part))
         });
-        // Of equals the first, whatever the order in which servers came.
-        let best = fits.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-        Some(&self.parts[best.1.part])
+        let fits: Vec<_> = fits.collect();
+        let Some((best, at)) = fits.iter().max() else { return Fitting::Nobody };
+        let part = &self.parts[*at];
+        let is_alone = fits.iter().all(|(close, other)| close < best || other == at);
+        let is_its_own = !self.is_short() || self.freed.bare.lets_make(uri, *best, &part.key);
+        if is_alone && is_its_own { Fitting::One(part) } else { Fitting::Several }
     }
 
     fn join_instructions(&self) -> Option<Arc<str>> {

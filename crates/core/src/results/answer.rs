@@ -8,8 +8,9 @@ use crate::naming::READ_RESULT;
 use crate::port::{CallError, Thing, Who};
 use crate::router::Kept;
 
-const URI: &str = "switchboard://results/";
-/// The URIs of all of them.
+/// How the URIs of all of them begin.
+pub(crate) const URI: &str = "switchboard://results/";
+/// The template of them.
 pub(crate) const FAMILY: &str = "switchboard://results/{id}";
 const OFFSET: &str = "?offset=";
 const PLAIN: &str = "text/plain";

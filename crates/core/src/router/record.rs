@@ -77,7 +77,8 @@ impl<'r> Recording<'r> {
                 CallError::Rpc(_)
                 | CallError::Denied { .. }
                 | CallError::Blocked { .. }
-                | CallError::NotFound { .. },
+                | CallError::NotFound { .. }
+                | CallError::Ambiguous { .. },
             ) => Outcome::Refused,
             Err(CallError::TimedOut { .. } | CallError::Busy { .. }) => Outcome::TimedOut,
             Err(_) => Outcome::Lost,

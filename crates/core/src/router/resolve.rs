@@ -10,7 +10,7 @@ use switchboard_wire::{Json, Params, ParamsBuf};
 use super::{Request, Router};
 use crate::naming::READ_RESULT;
 use crate::port::{Call, CallError, LONGEST_NAME, Thing};
-use crate::registry::{Home, Part, Place};
+use crate::registry::{Home, Part, Place, View};
 use crate::results;
 
 /// Where a request leads.
@@ -98,11 +98,11 @@ impl Router {
                 }
                 None if results::is_uri(&uri) => return Ok(Way::Kept(Kept::Resource(uri))),
                 Some(place) => (uri, place.part, Cow::Owned(place.uri), None),
-                None => return none(Thing::Resource, uri),
+                None => return Err(no_resource(view, &uri)),
             },
             Aim::Family(uri) => match view.template(&uri).or_else(|| view.place(&uri)) {
                 Some(place) => (uri, place.part, Cow::Owned(place.uri), None),
-                None => return none(Thing::Resource, uri),
+                None => return Err(no_resource(view, &uri)),
             },
             Aim::Task(id) => match self.0.seal.open(view, request.who, &id) {
                 Some(task) => {
@@ -140,6 +140,17 @@ pub(super) fn bounded(thing: Thing, name: &str) -> Result<(), CallError> {
     match name.len() {
         ..=LONGEST_NAME => Ok(()),
         bytes => Err(CallError::TooLong { thing, bytes, most: LONGEST_NAME }),
+    }
+}
+
+/// Why a URI leads nowhere.
+pub(super) fn no_resource(view: &View, uri: &str) -> CallError {
+    if let Err(error) = bounded(Thing::Resource, uri) {
+        return error;
+    }
+    match view.is_ambiguous(uri) {
+        true => CallError::Ambiguous { uri: uri.to_owned() },
+        false => CallError::NotFound { thing: Thing::Resource, name: uri.to_owned() },
     }
 }
 

@@ -5,9 +5,9 @@ use switchboard_model::ServerKey;
 use switchboard_wire::output::{self, Hit, Place};
 use switchboard_wire::{Era, JsonBuf, method};
 
-use super::resolve::{Way, bounded};
+use super::resolve::{Way, bounded, no_resource};
 use super::{Request, Router};
-use crate::port::{Caller, Thing, Who};
+use crate::port::{CallError, Caller, Thing, Who};
 use crate::registry::{Part, View};
 
 impl Router {
@@ -17,6 +17,11 @@ impl Router {
         bounded(Thing::Resource, uri).ok()?;
         let place = view.place(uri)?;
         Some((place.part.key.clone(), place.uri))
+    }
+
+    /// Why a URI leads to no server.
+    pub fn no_resource(&self, view: &View, uri: &str) -> CallError {
+        no_resource(view, uri)
     }
 
     /// What a reader of this view calls a server's own URI, listed or not. `None` if they do not see the server.

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use switchboard_core::port::{BoxFuture, ClientPort, RpcError, Who};
+use switchboard_wire::types::LogMessage;
 use switchboard_wire::{Edit, JsonBuf, code, method, rewrite, write};
 
 use super::{Port, Speech};
@@ -43,6 +44,9 @@ impl ClientPort for Beyond {
         let Some(session) = self.session.upgrade().filter(|session| knows(session, told)) else {
             return;
         };
+        if told == method::LOG_MESSAGE && !wants(&session, &params) {
+            return;
+        }
         let call = self.call.upgrade().map(|port| port.out.clone());
         let own = || session.streams(|streams| streams.opened().cloned());
         let Some(out) = call.filter(|out| !out.is_ended()).or_else(own) else { return };
@@ -63,6 +67,13 @@ fn knows(session: &Session, told: &str) -> bool {
     let can =
         told != method::ELICITATION_COMPLETE || hello.capabilities.has(&["elicitation", "url"]);
     can && method::lookup(told).is_some_and(|method| method.sender(hello.revision).is_some())
+}
+
+/// Whether the client has chosen a level, and a message reaches it: nobody else is told what is said outside a call.
+fn wants(session: &Session, params: &JsonBuf) -> bool {
+    let message = LogMessage::read(params.as_json());
+    let level = message.ok().map(|message| message.level);
+    level.zip(session.level()).is_some_and(|(level, from)| level >= from)
 }
 
 /// The params of a question that sends the client to a page, under a name: the session era wants

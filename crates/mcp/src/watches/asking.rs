@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use switchboard_core::port::{CallError, Caller, LONGEST_NAME, Thing, Who};
+use switchboard_core::port::{CallError, Caller, Who};
 use switchboard_core::{Request, Surface};
 use switchboard_model::{CallOrigin, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
@@ -58,11 +58,7 @@ impl Inner {
         };
         let uri = params.as_json().get("uri").and_then(Json::string).unwrap_or_default();
         let Some(place) = self.router.resource(&asker.view, &uri) else {
-            let (thing, bytes, most) = (Thing::Resource, uri.len(), LONGEST_NAME);
-            let error = match bytes > most {
-                true => CallError::TooLong { thing, bytes, most },
-                false => CallError::NotFound { thing, name: uri.into_owned() },
-            };
+            let error = self.router.no_resource(&asker.view, &uri);
             return Work::Reply(self.told(&id, method, Err(error)));
         };
         let port = Port::new(

@@ -209,3 +209,42 @@ async fn a_stream_that_nobody_knows_takes_nothing_from_the_sessions_own() {
     // Its own stream of an earlier life is the one that there is now.
     assert_eq!(client.with("last-event-id", "deadbeef-0-3").get().await.status, 200);
 }
+
+/// What a server logs when no call is under way comes on the session's own stream, where a level was chosen.
+#[tokio::test]
+async fn what_is_logged_later_reaches_whoever_chose_a_level() {
+    let rows = [(None, 0), (Some("debug"), 2), (Some("warning"), 1), (Some("error"), 0)];
+    for (level, expected) in rows {
+        let hub = Hub::start().await;
+        let client = hub.client("token-cto").initialized("2025-11-25", json!({})).await;
+        let mut own = client.get().await;
+        if let Some(level) = level {
+            let set = request(2, "logging/setLevel", json!({"level": level}));
+            assert_eq!(client.post(&set).await.json().await["result"], json!({}));
+        }
+        let uri = "mcp://alpha/test://alpha/1";
+        let subscribe = request(3, "resources/subscribe", json!({"uri": uri}));
+        assert_eq!(client.post(&subscribe).await.json().await["result"], json!({}));
+        let mut answer = client.post(&call(4, "alpha__log", json!({}))).await;
+        match answer.is_stream() {
+            true => drop(answer.all().await),
+            false => drop(answer.json().await),
+        }
+        let beyond = hub.servers.beyond.lock().unwrap().take().unwrap();
+        for level in ["debug", "warning"] {
+            let said = json!({"level": level, "data": "x"}).to_string();
+            beyond.notify("notifications/message", crate::kit::buffer(&said));
+        }
+        hub.endpoint.resource_updated(&crate::kit::key("alpha"), "test://alpha/1");
+        let mut logged = 0;
+        loop {
+            let (_, message) = own.next().await.unwrap();
+            match message["method"].as_str().unwrap() {
+                "notifications/message" => logged += 1,
+                "notifications/resources/updated" => break,
+                _ => {}
+            }
+        }
+        assert_eq!(logged, expected, "{level:?}");
+    }
+}

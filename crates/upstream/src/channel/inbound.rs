@@ -196,11 +196,19 @@ fn log(channel: &Arc<Channel>, params: Json<'_>, related: Related) {
         let text = format!("{}: {data}", message.level.as_str());
         channel.journal.push(LogSource::Message, text.as_bytes());
     }
-    if let Some(id) = caused(channel, params, related)
-        && let Some((_, waiting)) = channel.table.find(id)
-        && let Some(port) = waiting.port
-    {
-        port.notify(method::LOG_MESSAGE, params.into());
+    match caused(channel, params, related) {
+        Some(id) => {
+            if let Some(port) = channel.table.find(id).and_then(|(_, waiting)| waiting.port) {
+                port.notify(method::LOG_MESSAGE, params.into());
+            }
+        }
+        // What names its task is for whoever waits for that.
+        None if peek::related_task(params).is_some() => {}
+        None => {
+            for client in channel.alone.sessions() {
+                client.notify(method::LOG_MESSAGE, params.into());
+            }
+        }
     }
 }
 

@@ -24,8 +24,8 @@ const FIRST: Duration = Duration::from_secs(2);
 /// something else is told.
 pub(super) async fn look(server: &Server, connection: &Connection) {
     loop {
-        let holds = server.listing.load().holds();
-        sleep(every(holds, server.spec.load().timing.health_interval)).await;
+        let said = server.listing.load().said();
+        sleep(every(said, server.spec.load().timing.health_interval)).await;
         if is_heard(connection) {
             continue;
         }

@@ -7,6 +7,7 @@
     reason = "a broken assumption must stop the test, and what was counted is its proof"
 )]
 
+mod alone;
 mod anew;
 mod beside;
 mod calls;

@@ -205,11 +205,6 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
             .ask(method::ELICIT, r#"{"message":"really?","requestedSchema":{"type":"object"}}"#),
         "pester" => state.pester(number("count")),
         "roots" => state.ask(method::ROOTS_LIST, "{}"),
-        // Like `grow`, without a word.
-        "sprout" => {
-            state.grown.store(true, Ordering::SeqCst);
-            String::new()
-        }
         "client" => state.client.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         "level" => state.levels.lock().unwrap_or_else(PoisonError::into_inner).join(" "),
         "environment" => environment(),
@@ -217,9 +212,12 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
             (0..number("count")).for_each(|_| state.tell(method::TOOLS_CHANGED, &raw("{}")));
             String::new()
         }
-        "grow" => {
+        // One says so, the other does not.
+        "grow" | "sprout" => {
             state.grown.store(true, Ordering::SeqCst);
-            state.tell(method::TOOLS_CHANGED, &raw("{}"));
+            if name == "grow" {
+                state.tell(method::TOOLS_CHANGED, &raw("{}"));
+            }
             String::new()
         }
         "child" => {
@@ -238,6 +236,11 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
         "twice" => {
             state.result(id, raw(r#"{"content":[]}"#).as_json());
             String::new()
+        }
+        // What is logged when the call is over.
+        "afterwards" => {
+            state.result(id, raw(r#"{"content":[]}"#).as_json());
+            return state.tell(method::LOG_MESSAGE, &raw(arguments.as_str()));
         }
         "fail" => return state.result(id, raw(r#"{"content":[],"isError":true}"#).as_json()),
         "refuse" => return state.error(id, -32050, "not today"),

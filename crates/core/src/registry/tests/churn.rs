@@ -9,12 +9,34 @@ use switchboard_wire::Json;
 
 use super::*;
 use crate::kit::{self, Echo};
-use crate::port::Who;
+use crate::port::{CallError, Who};
+use crate::registry::uri_template::fit;
+use switchboard_wire::types::TemplateEntry;
 
 /// Names that invite confusion.
 const SERVERS: [&str; 6] = ["a", "a__b", "a b", "a_b", "git", "switchboard"];
 const NAMES: [&str; 9] =
     ["x", "b__x", "x.y", "x_y", "get_status", "same", "git", "git/same", "a b/git"];
+/// Families that could make each other's URIs, or anybody's: a server has one with each of these names.
+const OPEN: [(&str, &str); 7] = [
+    ("x", "{+path}"),
+    ("b__x", "{+path}/x"),
+    ("x.y", "{host}://git/{+path}"),
+    ("same", "test://{+path}"),
+    ("git", "test://{host}/{+path}"),
+    ("git/same", "test://{host}/{+all}"),
+    ("a b/git", "ui:{+path}"),
+];
+/// What is put into them, which may be another server's.
+const PATHS: [&str; 7] = [
+    "1/2",
+    "same",
+    "same/1",
+    "//git/app",
+    "ui://git/app",
+    "mcp://git/test://x",
+    "switchboard://results/1",
+];
 const AGENTS: [&str; 2] = ["one", "two"];
 
 #[derive(Clone, Debug)]
@@ -58,6 +80,12 @@ fn offer(key: &ServerKey, names: &[&str]) -> Arc<Offer> {
         // The hub's URIs stay as they are, and none of them is an app's.
         offer.resources.retain(|resource| !resource.uri.starts_with("ui://"));
         offer.templates.retain(|family| !family.uri_template.starts_with("ui://"));
+    } else {
+        let open = OPEN.iter().filter(|(name, _)| names.contains(name));
+        let family = |(_, open): &(&str, &str)| {
+            entry::<TemplateEntry>(&format!(r#"{{"uriTemplate":"{open}"}}"#))
+        };
+        offer.templates.extend(open.map(family));
     }
     Arc::new(offer)
 }
@@ -116,11 +144,7 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
     for prompt in view.prompts() {
         ask("prompts/get", "name", prompt.name, prompt.server, &prompt.entry.name);
     }
-    for template in view.templates() {
-        let one = |of: &str| of.replace("{+path}", "1/2");
-        let (seen, own) = (one(template.name), one(&template.entry.uri_template));
-        ask("resources/read", "uri", &seen, template.server, &own);
-    }
+    made(view, echo, router, &who);
     completes(view, echo, router, &who);
     tasks_lead_back(view, echo, router, &who);
     for resource in view.resources() {
@@ -133,6 +157,55 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
         for resource in &offered.resources {
             let seen = view.uri(part, &resource.uri).unwrap_or_else(|| resource.uri.clone());
             assert_eq!(&view.place(&seen).unwrap().part.key, key, "{seen}");
+        }
+    }
+}
+
+/// What templates make leads to whose they are, or to one that may be meant as well: one that lists exactly that, or whose
+/// template alone is the closest. Whatever else it looks like, it is passed on as it was made.
+fn made(view: &View, echo: &Echo, router: &crate::Router, who: &Who) {
+    let fill = |of: &str, path: &str| {
+        let made = of.replace("{+path}", path).replace("{+all}", path);
+        made.replace("{host}", if path.len().is_multiple_of(2) { "ui" } else { "same" })
+    };
+    let all: Vec<_> = view.templates().collect();
+    // Each with two of the paths, which differ from view to view.
+    let paths = PATHS.iter().cycle().skip(all.len() % PATHS.len());
+    for (template, path) in all.iter().flat_map(|one| [one, one]).zip(paths) {
+        let own = fill(&template.entry.uri_template, path);
+        let seen = fill(template.name, path);
+        let params = format!(r#"{{"uri":{}}}"#, kit::quoted(&seen));
+        let answer = kit::call(router, view, who, "resources/read", &params);
+        let fits: Vec<_> = all.iter().filter(|other| fit(other.name, &seen).is_some()).collect();
+        let best = fits.iter().map(|other| fit(other.name, &seen)).max();
+        let closest = fits.iter().filter(|other| Some(fit(other.name, &seen)) == best);
+        let closest: BTreeSet<_> = closest.map(|other| other.server).collect();
+        let lists = view.resource(&seen).map(|listed| listed.server);
+        match echo.asked().pop() {
+            Some((asked, _, sent)) => {
+                answer.unwrap();
+                let is_own = asked == *template.server;
+                let may = match lists {
+                    Some(lists) => *lists == asked,
+                    None => closest.into_iter().eq([&asked]),
+                };
+                let is_moved = template.name != template.entry.uri_template;
+                assert!(may && (is_own || !is_moved), "{seen} of {} to {asked}", template.server);
+                let as_made = if is_own { own } else { seen.clone() };
+                assert_eq!(sent, format!(r#"{{"uri":{}}}"#, kit::quoted(&as_made)));
+            }
+            None => {
+                // By a prefix it may have been another's.
+                if !(*view.surface() == SHORT && seen.starts_with("ui://")) {
+                    assert_eq!(answer, Err(CallError::Ambiguous { uri: seen.clone() }));
+                }
+                let several = fits.iter().any(|other| other.server != template.server);
+                let listed = view
+                    .servers()
+                    .filter(|(_, offer)| offer.resources.iter().any(|listed| listed.uri == seen));
+                let before = *view.surface() == SHORT;
+                assert!(several || listed.count() > 0 || before, "{seen} of {}", template.server);
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Which URIs a template can have made.
 
-use crate::registry::uri_template::fit;
+use crate::registry::uri_template::{can_begin, fit};
 
 #[test]
 fn fits() {
     let check = |template: &str, uri: &str, expected: Option<usize>| {
-        assert_eq!(fit(template, uri), expected, "{template} {uri}");
+        let bytes = fit(template, uri).map(|close| close.bytes);
+        assert_eq!(bytes, expected, "{template} {uri}");
     };
     check("test://x", "test://x", Some(8));
     check("test://x", "test://xy", None);
@@ -35,4 +36,52 @@ fn fits() {
     let hard = "{a}".repeat(1000);
     check(&hard, &"a".repeat(4000), Some(0));
     check(&"{a}".repeat(2000), "a", None);
+}
+
+#[test]
+fn what_is_said_first_counts_most() {
+    let closer = |one: &str, other: &str, uri: &str| {
+        assert!(fit(one, uri).unwrap() > fit(other, uri).unwrap(), "{one} {other}");
+    };
+    closer("test://b/{+id}", "test://{+all}", "test://b/1");
+    closer("test://b/{+id}", "{+all}/a/long/end", "test://b/a/long/end");
+    closer("test://{id}/data", "test://{+all}", "test://1/data");
+}
+
+#[test]
+fn begins() {
+    let check = |template: &str, expected: bool| {
+        assert_eq!(can_begin(template, "ui://"), expected, "{template}");
+    };
+    for template in [
+        "{+x}",
+        "u{+x}",
+        "ui:{+x}",
+        "ui:/{+x}",
+        "ui://{x}",
+        "ui://a",
+        "{x}://a/b",
+        "{a}i:{+b}",
+        "{a}{b}{+c}",
+        "u{a}//x",
+        "ui:{/x*}",
+        "{+x}/end",
+    ] {
+        check(template, true);
+    }
+    for template in [
+        "{x}",
+        "u",
+        "ui:",
+        "test://{+x}",
+        "ui:a{+x}",
+        "{x}:a",
+        "{?q}",
+        "{/x}",
+        "ui:{x}",
+        "{+broken",
+        "",
+    ] {
+        check(template, false);
+    }
 }

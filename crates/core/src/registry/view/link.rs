@@ -8,11 +8,12 @@ use switchboard_model::Scope;
 use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 
 use super::{Labels, Lane, Slot, View};
-use crate::naming::{Qualifier, RESERVED, Surface, digest, is_taken_aside};
-use crate::registry::Settings;
+use crate::naming::{APP_SCHEME, Qualifier, RESERVED, SCHEME, Surface, digest, is_taken_aside};
 use crate::registry::freed::Freed;
 use crate::registry::offer::{Home, Kind};
 use crate::registry::part::{Listable, Part, Parts};
+use crate::registry::{Settings, uri_template};
+use crate::results;
 
 impl View {
     /// Joins the parts of some servers.
@@ -85,6 +86,9 @@ impl View {
     }
 }
 
+/// How the hub's own URIs begin, which no server has a reason to use.
+const OWN: [&str; 2] = [SCHEME, results::URI];
+
 /// What tables are made of: the servers' parts, which of them URIs begin like, and what nobody else may have.
 type All<'p> = (&'p [Arc<Part>], &'p HashMap<Arc<str>, usize>, &'p Freed);
 
@@ -97,7 +101,7 @@ struct Joining<'p, E> {
     aside: HashMap<Slot, Arc<str>>,
     /// What cannot be told apart from something else, and is therefore not offered.
     withheld: BTreeSet<(usize, usize)>,
-    /// URIs that begin like those of another server than the one that lists them.
+    /// What several have, and URIs that begin like those of another server than the one that lists them.
     contested: HashSet<&'p Arc<str>>,
     entries: std::marker::PhantomData<E>,
 }
@@ -124,7 +128,7 @@ impl<'p, E: Listable> Joining<'p, E> {
     /// so that none has it because it came first.
     fn enter(&mut self) -> Vec<Slot> {
         let mut moved = Vec::new();
-        let mut shared: Vec<Arc<str>> = Vec::new();
+        let mut shared: Vec<&Arc<str>> = Vec::new();
         for (part, row, name) in rows::<E>(self.parts) {
             let slot = Slot { part, row };
             if self.must_move(slot, name) {
@@ -134,13 +138,12 @@ impl<'p, E: Listable> Joining<'p, E> {
                 moved.push(slot);
             } else if let Some(other) = self.table.insert(name.clone(), slot) {
                 moved.extend([other, slot]);
-                shared.push(name.clone());
+                shared.push(name);
             }
         }
-        for name in shared {
-            self.table.remove(&name);
-        }
-        // Nor has the one like whose URIs it begins.
+        // Whoever knows it may mean either: a template does not make it anybody's.
+        self.contested.extend(shared);
+        // Nor has the one like whose URIs something begins.
         moved.extend(self.contested.iter().filter_map(|name| self.table.remove(*name)));
         moved.sort_unstable_by_key(|slot| (slot.part, slot.row));
         moved.dedup();
@@ -177,7 +180,7 @@ impl<'p, E: Listable> Joining<'p, E> {
     fn strays(&self, slot: Slot, name: &str) -> bool {
         let is_family = E::KIND == Kind::Templates;
         self.begins_like(name).is_some_and(|other| is_family || other != slot.part)
-            || (is_family && Qualifier::is_open(name))
+            || (is_family && is_open(name))
     }
 
     /// Which server's a URI of an app is by its beginning.
@@ -234,6 +237,13 @@ impl<'p, E: Listable> Joining<'p, E> {
             slots.iter().filter_map(|slot| self.aside.get(slot)).map(|name| name.as_bytes());
         digest(parts.iter().map(<[u8; 8]>::as_slice).chain([count.as_slice()]).chain(aside))
     }
+}
+
+/// Whether a template leaves open whose its URIs are, or whether they are a kept result's.
+fn is_open(template: &str) -> bool {
+    Qualifier::is_open(template)
+        || OWN.iter().any(|own| uri_template::can_begin(template, own))
+        || (!template.starts_with(APP_SCHEME) && uri_template::can_begin(template, APP_SCHEME))
 }
 
 fn is_uri<E: Listable>() -> bool {

@@ -1,7 +1,7 @@
 //! Servers behind the router: each tool does what its name says, and what was called is counted.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use switchboard_core::port::{
@@ -36,6 +36,8 @@ pub(crate) struct Scripted {
     pub(crate) opened: AtomicBool,
     /// How many subscriptions are refused from now on: a server that is still loading.
     pub(crate) refusals: AtomicUsize,
+    /// The client of the last `log`, for what is told when that is over.
+    pub(crate) beyond: Mutex<Option<Arc<dyn ClientPort>>>,
 }
 
 impl Scripted {
@@ -168,6 +170,8 @@ impl Scripted {
                 text("done")
             }
             "log" => {
+                let beyond = caller.port.clone().and_then(ClientPort::beyond);
+                *self.beyond.lock().unwrap() = beyond;
                 for level in ["debug", "warning"] {
                     let told = format!(r#"{{"level":"{level}","data":"x"}}"#);
                     port.notify(method::LOG_MESSAGE, buffer(&told));

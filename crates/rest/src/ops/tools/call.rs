@@ -86,7 +86,9 @@ pub(super) async fn call(
 fn problem(error: &CallError) -> Problem {
     let text = mask::text(&error.to_string());
     let (status, code) = match error {
-        CallError::NotFound { .. } | CallError::Unknown => (StatusCode::NOT_FOUND, "not_found"),
+        CallError::NotFound { .. } | CallError::Ambiguous { .. } | CallError::Unknown => {
+            (StatusCode::NOT_FOUND, "not_found")
+        }
         CallError::TooLong { .. }
         | CallError::Params(_)
         | CallError::Lacks(_)
