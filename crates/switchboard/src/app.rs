@@ -24,9 +24,8 @@ mod watchman;
 pub(crate) use follow::Declarations;
 pub(crate) use offline::Offline;
 pub(crate) use paper::OnPaper;
-pub use required::Missing;
-
 pub(crate) use pipe::{Hello, Welcome, dismissed, principal};
+pub use required::Missing;
 
 use std::io;
 use std::net::SocketAddr;
@@ -309,8 +308,7 @@ impl App {
     /// Stops serving, ends every server, and returns when nothing runs any more.
     pub async fn stop(self) {
         self.shutdown.cancel();
-        // What was acknowledged is in the store; only an answer may be missing that takes longer. Connections are cut
-        // after a while, so agents' calls do not wait for that to have their last word.
+        // What was acknowledged is in the store; only an answer may be missing that takes longer, and no call waits for it.
         let changes = tokio::time::timeout(FAREWELL, self.api.finish());
         let _ = tokio::join!(changes, self.hub.endpoint().shutdown());
         self.hub.shutdown().await;
