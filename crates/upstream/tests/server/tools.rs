@@ -228,11 +228,7 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
             (0..number("lines")).for_each(|n| eprintln!("line {n} of a flood that nobody reads"));
             String::new()
         }
-        "garbage" => {
-            println("{\"jsonrpc\":\"2.0\",\"id\":");
-            println(&"x".repeat(100_000));
-            String::new()
-        }
+        "garbage" => garbage(),
         "twice" => {
             state.result(id, raw(r#"{"content":[]}"#).as_json());
             String::new()
@@ -249,6 +245,12 @@ pub(crate) fn call(state: &State, id: Id<'_>, params: Json<'_>, stateless: bool)
         _ => arguments.as_str().to_owned(),
     };
     state.result(id, content(&text).as_json());
+}
+
+fn garbage() -> String {
+    println("{\"jsonrpc\":\"2.0\",\"id\":");
+    println(&"x".repeat(100_000));
+    String::new()
 }
 
 #[expect(clippy::disallowed_methods, reason = "it tells what it was given")]
