@@ -10,11 +10,13 @@ use switchboard_wire::types::{PromptEntry, ResourceEntry, TemplateEntry, ToolEnt
 
 use super::offer::{Kind, Offer};
 use super::part::Listable;
-use super::uri_template::{Closeness, fit};
+use super::uri_template::{Closeness, fit, head};
 use crate::naming::Qualifier;
 
 /// Names that are remembered; beyond, the oldest are forgotten.
 const MOST: usize = 10_000;
+/// Templates among them. Whatever somebody asks for that nobody lists is held against each.
+const FAMILIES: usize = 256;
 
 /// A name of some kind.
 type Name = (Kind, Arc<str>);
@@ -35,7 +37,7 @@ pub(super) struct Book {
     rows: HashMap<Name, Option<ServerKey>>,
     /// Oldest first.
     order: VecDeque<Name>,
-    /// The templates among them, in the same order: what they made may be remembered, too.
+    /// The last templates among them, in the same order: what they made may be remembered, too.
     families: VecDeque<Arc<str>>,
 }
 
@@ -52,7 +54,10 @@ impl Book {
     /// Whether a server may have a URI that fits its template so closely: not if another's made it that is gone, which
     /// it fits as closely.
     pub(super) fn lets_make(&self, uri: &str, fits: Closeness, server: &ServerKey) -> bool {
-        let as_close = |family: &&Arc<str>| fit(family, uri).is_some_and(|other| other >= fits);
+        // One that is open from an earlier point on cannot be as close, which is seen at once.
+        let as_close = |family: &&Arc<str>| {
+            head(family) >= fits.head && fit(family, uri).is_some_and(|other| other >= fits)
+        };
         let mut gone = self.families.iter().filter(as_close);
         gone.all(|family| self.lets(Kind::Templates, family, server))
     }
@@ -93,6 +98,9 @@ impl Book {
         }
         if name.0 == Kind::Templates {
             self.families.push_back(name.1.clone());
+            if self.families.len() > FAMILIES {
+                self.families.pop_front();
+            }
         }
         self.order.push_back(name.clone());
         self.rows.insert(name, whose);
@@ -100,7 +108,7 @@ impl Book {
             && let Some(oldest) = self.order.pop_front()
         {
             self.rows.remove(&oldest);
-            if oldest.0 == Kind::Templates {
+            if self.families.front().is_some_and(|family| *family == oldest.1) {
                 self.families.pop_front();
             }
         }

@@ -14,7 +14,7 @@ pub(super) struct Closeness {
 /// How closely the URI fits the template, in bytes that are the template's own; `None` if it does
 /// not fit at all.
 pub(super) fn fit(template: &str, uri: &str) -> Option<Closeness> {
-    let head = template.find('{').unwrap_or(template.len());
+    let head = head(template);
     let starts = uri.as_bytes().starts_with(&template.as_bytes()[..head]);
     if !starts || template.len() > LONGEST || uri.len() > LONGEST {
         return None;
@@ -36,9 +36,14 @@ pub(super) fn fit(template: &str, uri: &str) -> Option<Closeness> {
     ends[uri.len()].then_some(Closeness { head, bytes: weight })
 }
 
+/// How much of a template is said before anything is left open, in bytes.
+pub(super) fn head(template: &str) -> usize {
+    template.find('{').unwrap_or(template.len())
+}
+
 /// Whether a URI with that beginning can have come from the template.
 pub(super) fn can_begin(template: &str, beginning: &str) -> bool {
-    let head = &template[..template.find('{').unwrap_or(template.len())];
+    let head = &template[..head(template)];
     if head.starts_with(beginning) {
         return true;
     }

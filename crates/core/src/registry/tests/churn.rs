@@ -52,8 +52,11 @@ fn any_key() -> impl Strategy<Value = ServerKey> {
         1 => Just(Scope::User(user("ann"))),
         1 => Just(Scope::Agent(agent("one"))),
     ];
-    (scope, prop::sample::select(&SERVERS[..]))
-        .prop_map(|(scope, name)| ServerKey { scope, name: ServerName::parse(name).unwrap() })
+    (scope, prop::sample::select(&SERVERS[..])).prop_map(|(scope, name)| ServerKey {
+        // The hub's own server is everybody's, and its name is nobody else's.
+        scope: if name == "switchboard" { Scope::Global } else { scope },
+        name: ServerName::parse(name).unwrap(),
+    })
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
@@ -124,7 +127,7 @@ fn views(registry: &Registry) -> Vec<Arc<View>> {
 
 /// Everything that is listed leads to whose it is, under its own name, and to nothing else; and
 /// nothing that can be told apart is missing.
-fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
+fn leads_back(view: &View, echo: &Echo, router: &crate::Router, ever: &[Published]) {
     let who = Who::agent(agent("one"), None);
     let ask = |method: &str, key: &str, name: &str, server: &ServerKey, own: &str| {
         let params = format!(r#"{{"x":1.0,"{key}":{}}}"#, kit::quoted(name));
@@ -144,7 +147,7 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
     for prompt in view.prompts() {
         ask("prompts/get", "name", prompt.name, prompt.server, &prompt.entry.name);
     }
-    made(view, echo, router, &who);
+    made(view, echo, router, &who, ever);
     completes(view, echo, router, &who);
     tasks_lead_back(view, echo, router, &who);
     for resource in view.resources() {
@@ -163,7 +166,7 @@ fn leads_back(view: &View, echo: &Echo, router: &crate::Router) {
 
 /// What templates make leads to whose they are, or to one that may be meant as well: one that lists exactly that, or whose
 /// template alone is the closest. Whatever else it looks like, it is passed on as it was made.
-fn made(view: &View, echo: &Echo, router: &crate::Router, who: &Who) {
+fn made(view: &View, echo: &Echo, router: &crate::Router, who: &Who, ever: &[Published]) {
     let fill = |of: &str, path: &str| {
         let made = of.replace("{+path}", path).replace("{+all}", path);
         made.replace("{host}", if path.len().is_multiple_of(2) { "ui" } else { "same" })
@@ -196,18 +199,30 @@ fn made(view: &View, echo: &Echo, router: &crate::Router, who: &Who) {
             }
             None => {
                 // By a prefix it may have been another's.
-                if !(*view.surface() == SHORT && seen.starts_with("ui://")) {
+                let is_app = seen.starts_with("ui://");
+                if !(*view.surface() == SHORT && is_app) {
                     assert_eq!(answer, Err(CallError::Ambiguous { uri: seen.clone() }));
                 }
                 let several = fits.iter().any(|other| other.server != template.server);
                 let listed = view
                     .servers()
                     .filter(|(_, offer)| offer.resources.iter().any(|listed| listed.uri == seen));
-                let before = *view.surface() == SHORT;
+                let of_another =
+                    |(key, offer): &Published| key != template.server && had(offer, &seen);
+                let before = *view.surface() == SHORT && (is_app || ever.iter().any(of_another));
                 assert!(several || listed.count() > 0 || before, "{seen} of {}", template.server);
             }
         }
     }
+}
+
+/// What a server has offered at some time.
+type Published = (ServerKey, Arc<Offer>);
+
+/// Whether somebody offered a URI, or a template that makes it.
+fn had(offer: &Offer, uri: &str) -> bool {
+    offer.resources.iter().any(|listed| listed.uri == uri)
+        || offer.templates.iter().any(|family| fit(&family.uri_template, uri).is_some())
 }
 
 /// The two apps that a tool refers to.
@@ -308,11 +323,13 @@ proptest! {
         let mut published: BTreeMap<ServerKey, Arc<Offer>> = BTreeMap::new();
         let mut sets = Vec::new();
         let mut meant = Meant::default();
+        let mut ever = Vec::new();
         for step in steps {
             match step {
                 Step::Publish(key, names) => {
                     let offer = offer(&key, &names);
                     registry.publish(&key, offer.clone());
+                    ever.push((key.clone(), offer.clone()));
                     published.insert(key, offer);
                 }
                 Step::Withdraw(key) => {
@@ -337,7 +354,7 @@ proptest! {
                     prop_assert_eq!(grown.page(kind, None), built.page(kind, None));
                     prop_assert_eq!(grown.digest(kind), built.digest(kind));
                 }
-                leads_back(grown, &echo, &router);
+                leads_back(grown, &echo, &router, &ever);
             }
             meant.check(&registry.load());
         }
