@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
-pub(crate) use self::account::Account;
+pub(crate) use self::account::{Account, Accounts};
 
 /// Notices that wait at once, whatever their size.
 const NOTICES: usize = 256;

@@ -1,5 +1,5 @@
-//! What the streams of one caller keep, counted together, and what all of them keep. Only counts:
-//! whoever keeps something asks whether there is room.
+//! What the streams of one caller keep, counted together, and what all of them keep; beside it, what waits for that
+//! caller to read it. Only counts: whoever keeps something asks whether there is room.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Everybody's.
+    /// Everybody's, or one that is no part of another.
     pub(crate) fn of_all(most: usize) -> Arc<Self> {
         Arc::new(Self { kept: AtomicUsize::new(0), most, all: None })
     }
@@ -27,12 +27,6 @@ impl Account {
     /// Whether nothing more should be kept, by this caller or by anybody.
     pub(crate) fn is_full(&self) -> bool {
         self.kept() > self.most || self.all.as_deref().is_some_and(Self::is_full)
-    }
-
-    /// Whether this caller has so much that it cannot be kept for a client that comes back, which would
-    /// have given way: it waits to be read.
-    pub(crate) fn is_overdrawn(&self) -> bool {
-        self.kept() / 2 > self.most
     }
 
     /// Bytes that are kept.
@@ -52,5 +46,37 @@ impl Account {
         if let Some(all) = &self.all {
             all.subtract(bytes);
         }
+    }
+}
+
+/// All that is counted of one caller's streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Accounts {
+    /// For clients that come back: it gives way.
+    pub(crate) kept: Arc<Account>,
+    /// On channels, until it is read. It cannot give way, so it is no part of what all keep: nobody else has less for it.
+    pub(crate) waiting: Arc<Account>,
+}
+
+impl Accounts {
+    /// One caller's.
+    pub(crate) fn of_one(all: &Arc<Account>, most: usize) -> Self {
+        Self { kept: Account::of_one(all, most), waiting: Account::of_all(most) }
+    }
+
+    /// Bytes of both.
+    pub(crate) fn bytes(&self) -> usize {
+        self.kept.kept() + self.waiting.kept()
+    }
+
+    /// Whether nothing more should be kept or made for this caller.
+    pub(crate) fn is_full(&self) -> bool {
+        self.kept.is_full() || self.bytes() > self.kept.most
+    }
+
+    /// Whether this caller has so much that it cannot all be kept for a client that comes back, which would
+    /// have given way: it waits to be read.
+    pub(crate) fn is_overdrawn(&self) -> bool {
+        self.bytes() / 2 > self.kept.most
     }
 }

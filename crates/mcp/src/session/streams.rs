@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::outbox::{Account, Keep, Outbox};
+use crate::outbox::{Accounts, Keep, Outbox};
 use crate::seal;
 
 /// Streams of calls that are over and may be asked for again.
@@ -24,7 +24,7 @@ pub(crate) struct Streams {
     /// Oldest first.
     finished: Vec<Finished>,
     /// Where what they keep is counted.
-    account: Option<Arc<Account>>,
+    accounts: Option<Accounts>,
 }
 
 /// The stream of a call that is over.
@@ -47,14 +47,14 @@ impl Default for Streams {
     fn default() -> Self {
         let life = seal::random() as u32;
         let (calls, finished) = (Vec::new(), Vec::new());
-        Self { life, last: 0, own: None, calls, finished, account: None }
+        Self { life, last: 0, own: None, calls, finished, accounts: None }
     }
 }
 
 impl Streams {
     /// From now on what its streams keep is counted there.
-    pub(crate) fn charge(&mut self, account: Arc<Account>) {
-        self.account = Some(account);
+    pub(crate) fn charge(&mut self, accounts: Accounts) {
+        self.accounts = Some(accounts);
     }
 
     /// Whether there is none that somebody could come back to.
@@ -87,7 +87,9 @@ impl Streams {
 
     /// Puts another in its place: that of a channel which has only one.
     pub(crate) fn set_own(&mut self, outbox: Arc<Outbox>) {
-        self.count(&outbox);
+        if let Some(accounts) = &self.accounts {
+            outbox.charge(&accounts.waiting);
+        }
         self.own = Some(outbox);
     }
 
@@ -106,7 +108,7 @@ impl Streams {
         let Some(at) = self.calls.iter().position(|(number, _)| *number == stream) else { return };
         let (stream, outbox) = self.calls.swap_remove(at);
         self.finished.push(Finished { stream, outbox, age: 0 });
-        while self.finished.len() > FINISHED || self.kept() > room || self.is_full() {
+        while self.finished.len() > FINISHED || self.kept() > room || self.has_no_room() {
             if self.finished.is_empty() {
                 return;
             }
@@ -124,19 +126,24 @@ impl Streams {
     }
 
     fn count(&self, outbox: &Outbox) {
-        if let Some(account) = &self.account {
-            outbox.charge(account);
+        if let Some(accounts) = &self.accounts {
+            outbox.charge(&accounts.kept);
         }
     }
 
-    /// Whether the caller keeps as much as it may.
+    /// Whether nothing more is kept for clients that come back.
+    fn has_no_room(&self) -> bool {
+        self.accounts.as_ref().is_some_and(|accounts| accounts.kept.is_full())
+    }
+
+    /// Whether the caller keeps as much as it may, with what it has not read.
     pub(crate) fn is_full(&self) -> bool {
-        self.account.as_deref().is_some_and(Account::is_full)
+        self.accounts.as_ref().is_some_and(Accounts::is_full)
     }
 
     /// Whether so much waits for the caller that nothing more should be taken from it.
     pub(crate) fn is_overdrawn(&self) -> bool {
-        self.account.as_deref().is_some_and(Account::is_overdrawn)
+        self.accounts.as_ref().is_some_and(Accounts::is_overdrawn)
     }
 
     fn kept(&self) -> usize {
@@ -166,10 +173,8 @@ impl Streams {
         !self.calls.is_empty() || self.heard().is_some()
     }
 
+    /// The session's own stream ends; those of calls end behind their answers, by whoever makes these.
     pub(crate) fn end(self) {
-        for (_, outbox) in self.calls {
-            outbox.end();
-        }
         if let Some(own) = self.own {
             own.end();
         }

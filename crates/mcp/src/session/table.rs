@@ -14,7 +14,7 @@ use super::{Hello, Session, Streams, token};
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::options::Limits;
-use crate::outbox::Account;
+use crate::outbox::{Account, Accounts};
 use crate::seal::Seal;
 
 /// There is no room for one more.
@@ -46,7 +46,7 @@ struct Held {
 /// What one caller has.
 struct Each {
     sessions: usize,
-    account: Arc<Account>,
+    accounts: Accounts,
 }
 
 /// Who a session belongs to, whatever else is known of them.
@@ -78,13 +78,13 @@ impl Held {
 
     /// Takes out who has nothing any more. What streams of ended sessions still hold counts.
     fn forget_gone(&mut self) {
-        self.each.retain(|_, each| each.sessions > 0 || each.account.kept() > 0);
+        self.each.retain(|_, each| each.sessions > 0 || each.accounts.bytes() > 0);
     }
 
     /// Where what this caller's streams keep is counted.
-    fn account(&mut self, who: &Who, all: &Arc<Account>, most: usize) -> Arc<Account> {
-        let make = || Each { sessions: 0, account: Account::of_one(all, most) };
-        self.each.entry(Owner::of(who)).or_insert_with(make).account.clone()
+    fn accounts(&mut self, who: &Who, all: &Arc<Account>, most: usize) -> Accounts {
+        let make = || Each { sessions: 0, accounts: Accounts::of_one(all, most) };
+        self.each.entry(Owner::of(who)).or_insert_with(make).accounts.clone()
     }
 
     fn count(&self, who: &Who) -> usize {
@@ -268,8 +268,8 @@ impl Sessions {
         if held.rows.len() >= self.limits.sessions {
             held.make_room(None)?;
         }
-        let account = held.account(who, &self.kept, self.limits.kept_each);
-        session.streams(|streams| streams.charge(account));
+        let accounts = held.accounts(who, &self.kept, self.limits.kept_each);
+        session.streams(|streams| streams.charge(accounts));
         let session = Arc::new(session);
         held.insert(tail, session.clone());
         Ok(session)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{EventId, Streams};
-use crate::outbox::{Account, Keep, Outbox, Weight};
+use crate::outbox::{Account, Accounts, Keep, Outbox, Weight};
 
 /// The stream of a call that said so much and is over.
 fn finished(streams: &mut Streams, size: usize, room: usize) -> EventId {
@@ -34,15 +34,35 @@ fn what_nobody_read_is_kept_within_the_room() {
 #[test]
 fn a_caller_that_keeps_too_much_keeps_no_more() {
     let (all, mut sessions) = (Account::of_all(10_000), Vec::new());
-    let account = Account::of_one(&all, 2_000);
+    let accounts = Accounts::of_one(&all, 2_000);
     for _ in 0..100 {
         let mut streams = Streams::default();
-        streams.charge(account.clone());
+        streams.charge(accounts.clone());
         finished(&mut streams, 900, 1_000);
         sessions.push(streams);
-        assert!(account.kept() <= 2_000, "{} bytes", account.kept());
+        assert!(accounts.bytes() <= 2_000, "{} bytes", accounts.bytes());
     }
-    assert_eq!(account.kept(), 1_800);
+    assert_eq!(accounts.bytes(), 1_800);
     drop(sessions);
-    assert_eq!(account.kept(), 0);
+    assert_eq!(accounts.bytes(), 0);
+}
+
+/// What somebody does not read counts for them, and for nobody else.
+#[test]
+fn what_waits_on_channels_takes_no_room_from_others() {
+    let all = Account::of_all(10_000);
+    let [one, other] = [(); 2].map(|()| Accounts::of_one(&all, 2_000));
+    let mut channel = Streams::default();
+    channel.charge(one.clone());
+    let out = Arc::new(Outbox::new(Keep::UntilRead(0)));
+    channel.set_own(out.clone());
+    for (bytes, full, overdrawn) in
+        [(2_000, false, false), (1_000, true, false), (20_000, true, true)]
+    {
+        out.push(vec![b'x'; bytes].into(), Weight::Needed);
+        assert_eq!((channel.is_full(), channel.is_overdrawn()), (full, overdrawn), "{bytes}");
+        assert!(!all.is_full() && !other.is_full(), "{bytes}");
+    }
+    drop((channel, out));
+    assert_eq!(one.bytes(), 0);
 }
