@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use switchboard_core::port::LONGEST_NAME;
 use switchboard_core::{Snapshot, View};
 use switchboard_model::ServerKey;
 
@@ -17,8 +18,9 @@ impl Inner {
     /// and sees that, is told once.
     pub(crate) fn resource_updated(&self, server: &ServerKey, uri: &str) {
         let now = self.registry.load();
-        let places: Vec<Place> =
-            wholes(uri).map(|from| (server.clone(), from.to_owned())).collect();
+        // Nobody can have asked for a longer one, and it is a server that says how long it is.
+        let known = wholes(uri).filter(|from| from.len() <= LONGEST_NAME);
+        let places: Vec<Place> = known.map(|from| (server.clone(), from.to_owned())).collect();
         self.watches.tell(&places, |place, watch| {
             let view = watch.whose.view(self, &now)?;
             let found = self.router.resource(&view, &watch.uri)?;
