@@ -116,7 +116,9 @@ fn extensions(all: &mut write::Object<'_>, capabilities: &Capabilities) {
             let Some(name) = extension.key.text() else { continue };
             let is_short = extension.value.as_bytes().len() <= SETTINGS;
             let settings = if is_short { extension.value } else { Json::EMPTY };
-            if let Some(left) = room.checked_sub(name.len() + settings.as_bytes().len()) {
+            // As it is written: with its escapes, and what stands around it.
+            let written = write::object(|one| one.raw(&name, settings)).as_json().as_bytes().len();
+            if let Some(left) = room.checked_sub(written) {
                 kept.raw(&name, settings);
                 room = left;
             }

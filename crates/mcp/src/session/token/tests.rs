@@ -26,4 +26,14 @@ fn of_too_much_the_id_keeps_what_is_acted_upon() {
         json!({"extensions": {"long": {"x": long}, (long.clone()): {}, "tasks": {}}}),
         &json!({"extensions": {"long": {}, "tasks": {}}}),
     );
+    // What is short may be long once it is written, or be many.
+    check(
+        json!({"extensions": {("\u{1}".repeat(200)): {}, "tasks": {"x": long}}}),
+        &json!({"extensions": {"tasks": {}}}),
+    );
+    let many = |count: u8| {
+        let names = (0..count).map(|n| (format!("x{n:03}"), json!({})));
+        json!({"extensions": Value::Object(names.collect())})
+    };
+    check(many(250), &many(46));
 }
