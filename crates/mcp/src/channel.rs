@@ -193,9 +193,9 @@ impl Channel {
 
     fn go_on(&self, request: &Request<'_>, work: Work, era: Era, tally: Option<Arc<Tally>>) {
         let key = request.id.key();
-        let (session, id) = (self.session.clone(), request.id.to_buf());
+        let tally = tally.map(|tally| (tally, self.session.clone(), request.id.to_buf()));
         let told = move |reply: Reply| match &tally {
-            Some(tally) => tally.take(&session, Some(id.as_id()), reply),
+            Some((tally, session, id)) => tally.take(session, Some(id.as_id()), reply),
             None => reply.body.joined(),
         };
         let opened = |open: Open| {
@@ -216,17 +216,19 @@ impl Channel {
             later @ Work::Later(_) => later,
         };
         let (out, open, inner) = (self.out.clone(), self.open.clone(), self.inner.clone());
-        let (id, method, stop) =
-            (request.id.to_buf(), request.method.to_string(), inner.stop.clone());
+        let method = method::lookup(&request.method).map_or("", |method| method.name);
+        let (id, stop) = (request.id.to_buf(), inner.stop.clone());
+        let place = inner.calls.token();
         self.under_way.spawn(async move {
             let reply = tokio::select! {
                 reply = work.finish() => reply,
-                () = stop.cancelled() => Some(inner.scribe.ended(id.as_id(), era, &method)),
+                () = stop.cancelled() => Some(inner.scribe.ended(id.as_id(), era, method)),
             };
             open.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             if let Some(reply) = reply {
                 out.push(told(reply), Weight::Needed);
             }
+            drop(place);
         });
     }
 

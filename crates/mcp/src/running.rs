@@ -179,6 +179,13 @@ impl Task {
         self.running.as_ref().map(|running| &running.port)
     }
 
+    /// It goes on no more, and is answered so.
+    pub(crate) fn end(&self) {
+        if let Some(port) = self.port() {
+            port.finish(Over::Ended);
+        }
+    }
+
     /// It is not made after all.
     pub(crate) fn give_up(mut self) {
         self.running = None;

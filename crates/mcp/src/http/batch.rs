@@ -29,7 +29,7 @@ impl Inner {
         };
         let (stream, events) = self.open_stream(session, &out);
         let (session, room, stop) = (session.clone(), self.limits.replay, self.stop.clone());
-        let most = self.limits.batch;
+        let (most, place) = (self.limits.batch, self.calls.token());
         self.tasks.spawn(async move {
             let mut answered = pin!(answer_each(exchanges, &session, &out, most));
             tokio::select! {
@@ -37,6 +37,7 @@ impl Inner {
                 () = stop.cancelled() => drop(timeout(LAST_WORD, answered).await),
             }
             out.end();
+            drop(place);
             session.streams(|streams| streams.finish(stream, room));
         });
         stream_response(events)

@@ -2,7 +2,7 @@
 //! that something comes before it.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use switchboard_wire::{Revision, sse};
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::body::Events;
 use super::{
@@ -33,6 +34,9 @@ const RETRY: u64 = 1_000;
 /// After how much silence a call counts as somebody who is here, and ends with the token by which it
 /// came. Calls that end sooner only compare a number.
 const STAYS: Duration = Duration::from_secs(1);
+
+/// That the hub ends, once anybody looks for it.
+type Ending = Pin<Box<WaitForCancellationFutureOwned>>;
 
 /// What comes first.
 enum First {
@@ -92,7 +96,14 @@ impl Inner {
         let Some(out) = task.out().cloned() else { return status(StatusCode::ACCEPTED) };
         let mut silence = pin!(sleep(self.limits.plain.min(STAYS)));
         let mut stay: Option<Stay> = None;
+        let mut ending = None;
         let first = poll_fn(|context| {
+            if ending
+                .as_mut()
+                .is_some_and(|ending: &mut Ending| ending.as_mut().poll(context).is_ready())
+            {
+                task.end();
+            }
             if let Poll::Ready(reply) = task.poll(context) {
                 return Poll::Ready(First::Answer(reply));
             }
@@ -113,6 +124,7 @@ impl Inner {
             if stay.is_none() {
                 return Poll::Ready(First::Over);
             }
+            ending = Some(Box::pin(self.stop.clone().cancelled_owned()));
             silence.as_mut().reset(Instant::now() + rest);
             // Looked at once more, so as to be woken by both.
             context.waker().wake_by_ref();
@@ -127,8 +139,8 @@ impl Inner {
             }
             First::Answer(None) => status(StatusCode::ACCEPTED),
             First::Something => {
-                let speech = task.asker.speech.clone();
-                let rest = async move { Some(task.finish().await?.body.joined()) };
+                let (speech, stop) = (task.asker.speech.clone(), self.stop.clone());
+                let rest = async move { Some(to_the_end(task, &stop).await?.body.joined()) };
                 self.stream_as(&speech, out, rest)
             }
         }
@@ -173,6 +185,8 @@ impl Inner {
         };
         let (stream, events) = self.open_stream(&session, &out);
         let (room, stop) = (self.limits.replay, self.stop.clone());
+        // The end of the hub waits until the answer is on its stream, not only until it is known.
+        let place = self.calls.token();
         self.tasks.spawn(async move {
             let mut rest = pin!(rest);
             let last = tokio::select! {
@@ -183,6 +197,7 @@ impl Inner {
                 out.push(last, Weight::Needed);
             }
             out.end();
+            drop(place);
             session.streams(|streams| streams.finish(stream, room));
         });
         stream_response(events)
@@ -200,4 +215,18 @@ impl Inner {
         let events = Events::new(out.clone(), None, self.limits.keep_alive);
         (stream, events.numbered(life, stream).first(first))
     }
+}
+
+/// The answer of a call, at the hub's end at the latest: a call of the stateless era is known to nobody but its stream.
+async fn to_the_end(mut task: Box<Task>, stop: &CancellationToken) -> Option<Reply> {
+    let mut ending = pin!(stop.cancelled());
+    let mut goes_on = true;
+    poll_fn(|context| {
+        if goes_on && ending.as_mut().poll(context).is_ready() {
+            goes_on = false;
+            task.end();
+        }
+        task.poll(context)
+    })
+    .await
 }

@@ -13,12 +13,13 @@ use switchboard_model::{CallOrigin, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Agreed, Hearing, Place, Whose};
 use crate::endpoint::Inner;
 use crate::listeners::empty;
 use crate::outbox::Outbox;
-use crate::port::{Asking, Event, Port, Speech};
+use crate::port::{Asking, Event, Over, Port, Speech};
 use crate::reply::Reply;
 use crate::running::Asker;
 use crate::serve::Work;
@@ -33,6 +34,8 @@ const ROUNDS: u32 = 4;
 struct Waiting {
     session: Arc<Session>,
     port: Arc<Port>,
+    /// The end of the hub waits for it.
+    _under_way: TaskTrackerToken,
 }
 
 /// What a session wants to hear of, and will not unless the server agrees.
@@ -68,7 +71,7 @@ impl Inner {
             Asking::Refused,
             self.limits.input,
         );
-        let waiting = Waiting::begin(session, id.as_id(), port, self.limits.calls);
+        let waiting = Waiting::begin(self, session, id.as_id(), port);
         let Some(waiting) = waiting else {
             let text = "too many calls of this session are under way; wait for some of them";
             return refused(&id, code::INTERNAL_ERROR, text);
@@ -106,7 +109,10 @@ impl Inner {
         let who = asker.who.clone();
         let mut wish = Wish { inner: self.clone(), place, number, is_granted: false };
         Work::Later(Box::pin(async move {
-            let asked = waiting.until(wish.inner.agree(agreed, &who, &wish.place)).await?;
+            let asked = match waiting.until(wish.inner.agree(agreed, &who, &wish.place)).await {
+                Ok(asked) => asked,
+                Err(over) => return wish.inner.given_up(&id, method::SUBSCRIBE, over),
+            };
             wish.is_granted = asked.is_ok();
             Some(wish.inner.told(&id, method::SUBSCRIBE, asked))
         }))
@@ -126,8 +132,12 @@ impl Inner {
         let told = self.tell_off(agreed, asker.who.clone(), place);
         let inner = self.clone();
         Work::Later(Box::pin(async move {
-            let told = waiting.until(told).await?.ok()??;
-            Some(inner.told(&id, method::UNSUBSCRIBE, told))
+            match waiting.until(told).await {
+                Ok(Ok(Some(told))) => Some(inner.told(&id, method::UNSUBSCRIBE, told)),
+                // The hub ends before the server has said anything.
+                Ok(_) => inner.given_up(&id, method::UNSUBSCRIBE, Over::Ended),
+                Err(over) => inner.given_up(&id, method::UNSUBSCRIBE, over),
+            }
         }))
     }
 
@@ -135,6 +145,14 @@ impl Inner {
         match asked {
             Ok(()) => empty(self, id, Era::Session, method),
             Err(error) => self.scribe.failure(id.as_id(), Era::Session, method, &error, None),
+        }
+    }
+
+    /// Only what its client takes back is not answered.
+    fn given_up(&self, id: &IdBuf, method: &str, over: Over) -> Option<Reply> {
+        match over {
+            Over::Cancelled => None,
+            Over::Ended => Some(self.scribe.ended(id.as_id(), Era::Session, method)),
         }
     }
 
@@ -236,18 +254,19 @@ fn refused(id: &IdBuf, code: i64, text: &str) -> Work {
 
 impl Waiting {
     /// `None` if too much of the session's is under way.
-    fn begin(session: &Arc<Session>, id: Id<'_>, port: Port, most: usize) -> Option<Self> {
+    fn begin(inner: &Inner, session: &Arc<Session>, id: Id<'_>, port: Port) -> Option<Self> {
         let port = Arc::new(port);
-        let fits = session.begin(id, &port, most);
-        fits.then(|| Self { session: session.clone(), port })
+        let fits = session.begin(id, &port, inner.limits.calls);
+        let (session, under_way) = (session.clone(), inner.calls.token());
+        fits.then_some(Self { session, port, _under_way: under_way })
     }
 
-    /// What is waited for; `None` as soon as nobody wants it.
-    async fn until<T>(&self, what: impl Future<Output = T>) -> Option<T> {
+    /// What is waited for, unless it is given up before.
+    async fn until<T>(&self, what: impl Future<Output = T>) -> Result<T, Over> {
         let mut what = pin!(what);
         poll_fn(|context| match self.port.poll_event(context) {
-            Poll::Ready(Event::Over(_)) => Poll::Ready(None),
-            Poll::Ready(Event::Asked) | Poll::Pending => what.as_mut().poll(context).map(Some),
+            Poll::Ready(Event::Over(over)) => Poll::Ready(Err(over)),
+            Poll::Ready(Event::Asked) | Poll::Pending => what.as_mut().poll(context).map(Ok),
         })
         .await
     }

@@ -69,7 +69,8 @@ const LONG: Duration = Duration::from_secs(60);
 const AT_ONCE: Duration = Duration::from_millis(1);
 const BOTH: [Server; 2] = [Server::Answers, Server::Hangs];
 
-#[tokio::test]
+// On several threads: the end must not overtake an answer on its way to its stream.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_sessions_are_answered() {
     for (server, plain) in BOTH.into_iter().flat_map(|it| [(it, LONG), (it, AT_ONCE)]) {
         let hub = hub(server, plain).await;
@@ -81,7 +82,7 @@ async fn calls_of_sessions_are_answered() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_batches_are_answered() {
     for server in BOTH {
         let hub = hub(server, LONG).await;
@@ -95,12 +96,26 @@ async fn calls_of_batches_are_answered() {
 
 #[tokio::test]
 async fn calls_of_the_stateless_era_are_answered() {
-    let hub = hub(Server::Answers, LONG).await;
-    let client = hub.client("token-cto");
-    let params = json!({"name": "alpha__wait"});
-    let asked = client.ask(7, "tools/call", params, json!({}));
-    let (answer, ()) = tokio::join!(asked, end(&hub, Server::Answers));
-    check(Server::Answers, &answer.json().await);
+    for (server, plain) in BOTH.into_iter().flat_map(|it| [(it, LONG), (it, AT_ONCE)]) {
+        let hub = hub(server, plain).await;
+        let client = hub.client("token-cto");
+        let params = json!({"name": "alpha__wait"});
+        let asked = async { answered(client.ask(7, "tools/call", params, json!({})).await).await };
+        let (answer, ()) = tokio::join!(asked, end(&hub, server));
+        check(server, &answer);
+    }
+}
+
+/// Whoever subscribes hears of the end, too.
+#[tokio::test]
+async fn subscriptions_are_answered() {
+    let hub = hub(Server::Hangs, LONG).await;
+    let client = session(&hub, "2025-11-25").await;
+    let uri = "mcp://alpha/test://alpha/later";
+    let subscribe = request(7, "resources/subscribe", json!({"uri": uri}));
+    let (answer, ()) = tokio::join!(client.post(&subscribe), end(&hub, Server::Hangs));
+    let answer = answered(answer).await;
+    assert!(answer["error"]["message"].is_string(), "{answer}");
 }
 
 #[tokio::test]
@@ -153,13 +168,21 @@ async fn what_nobody_waits_for_holds_nothing_up() {
 /// Whoever ends a session is told of the calls that end with it.
 #[tokio::test]
 async fn a_session_that_is_ended_answers_its_calls() {
-    let hub = hub(Server::Answers, LONG).await;
-    let client = session(&hub, "2025-11-25").await;
-    let body = call(7, "alpha__wait", json!({}));
-    let over = async {
-        until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
-        assert_eq!(client.send("DELETE", b"").await.status, 204);
-    };
-    let (answer, ()) = tokio::join!(client.post(&body), over);
-    check(Server::Hangs, &answered(answer).await);
+    let one = call(7, "alpha__wait", json!({}));
+    let batch = format!("[{one}]");
+    let rows =
+        [("2025-11-25", LONG, &one), ("2025-11-25", AT_ONCE, &one), ("2025-03-26", LONG, &batch)];
+    for (revision, plain, body) in rows {
+        let hub = hub(Server::Answers, plain).await;
+        let client = session(&hub, revision).await;
+        let asked = async { answered(client.post(body).await).await };
+        let over = async {
+            until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
+            // Behind the moment in which it becomes a stream.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert_eq!(client.send("DELETE", b"").await.status, 204);
+        };
+        let (answer, ()) = tokio::join!(asked, over);
+        check(Server::Hangs, &answer);
+    }
 }
