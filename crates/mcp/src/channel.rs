@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::endpoint::{Inner, LAST_WORD};
 use crate::exchange::take;
+use crate::gate::Refused;
 use crate::guests::Pass;
 use crate::introduced::{hello, introduced, supported};
 use crate::listeners::Listening;
@@ -66,10 +67,23 @@ impl Channel {
         Self { inner, session, out, eras, open, listening, under_way }
     }
 
+    /// Takes what the client sent, if it was not counted elsewhere.
+    pub(crate) fn take_counted(&self, body: &Bytes) {
+        match self.inner.burden.take(&self.session.principal.who, body) {
+            Ok(counted) => self.taken(counted.as_ref().unwrap_or(body), None),
+            Err(refused) => self.taken(body, Some(refused)),
+        }
+    }
+
     /// Takes what the client sent.
     pub(crate) fn take(&self, body: &Bytes) {
+        self.taken(body, None);
+    }
+
+    /// Takes what the client sent; all requests in it are refused if there is no room for them.
+    fn taken(&self, body: &Bytes, refused: Option<Refused>) {
         match Incoming::parse(body, &self.inner.limits.message) {
-            Ok(Incoming::One(message)) => self.message(body, message, None),
+            Ok(Incoming::One(message)) => self.message(body, message, None, refused),
             Ok(Incoming::Batch(_)) if !self.session.revision().has_batches() => {
                 let fault = Fault::UnexpectedBatch;
                 self.say(Reply::refused(None, fault.code(), &fault.to_string(), None));
@@ -78,7 +92,7 @@ impl Channel {
                 let tally = Tally::new(self.inner.limits.batch);
                 for message in messages {
                     match message {
-                        Ok(message) => self.message(body, message, Some(&tally)),
+                        Ok(message) => self.message(body, message, Some(&tally), refused),
                         Err(refusal) => {
                             let (fault, id) = (refusal.fault, refusal.id);
                             self.say(Reply::refused(id, fault.code(), &fault.to_string(), None));
@@ -94,14 +108,23 @@ impl Channel {
     }
 
     /// One message, by itself or of a batch whose answers are counted together.
-    fn message(&self, body: &Bytes, message: Message<'_>, tally: Option<&Arc<Tally>>) {
-        match message {
-            Message::Request(request) => {
+    fn message(
+        &self,
+        body: &Bytes,
+        message: Message<'_>,
+        tally: Option<&Arc<Tally>>,
+        refused: Option<Refused>,
+    ) {
+        match (message, refused) {
+            (Message::Request(request), Some(Refused { reason, .. })) => {
+                self.say(Reply::refused(Some(request.id), code::INTERNAL_ERROR, reason, None));
+            }
+            (Message::Request(request), None) => {
                 if let Err(reply) = self.request(body, &request, tally) {
                     self.say(reply);
                 }
             }
-            other => {
+            (other, _) => {
                 if let Message::Notification(notification) = &other
                     && notification.method == method::CANCELLED
                     && let Ok(cancelled) =

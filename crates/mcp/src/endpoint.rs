@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Authenticate;
+use crate::burden::Burden;
 use crate::gate::Gate;
 use crate::guests::Guests;
 use crate::http::{self, Channels, Outgoing, Post};
@@ -44,6 +45,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) surface: Surface,
     pub(crate) gate: Gate,
+    pub(crate) burden: Burden,
     pub(crate) scribe: Scribe,
     pub(crate) seal: Arc<Seal>,
     pub(crate) sessions: Sessions,
@@ -57,7 +59,7 @@ pub(crate) struct Inner {
     pub(crate) tasks: TaskTracker,
     /// The calls under way that somebody waits for.
     pub(crate) calls: TaskTracker,
-    /// Nothing new is begun; what is under way goes on.
+    /// The hub is to end: a pipe is read only as long as something of its is under way.
     pub(crate) closing: CancellationToken,
     pub(crate) stop: CancellationToken,
 }
@@ -70,6 +72,7 @@ impl Endpoint {
         let Options { registry, router, auth, clock, limits, surface, .. } = options;
         let inner = Arc::new(Inner {
             gate: Gate::new(&options.hosts, &options.origins, limits.headers),
+            burden: Burden::new(&limits),
             scribe: Scribe::new(&options.identity, &limits),
             sessions: Sessions::new(seal.clone(), clock.clone(), limits, options.ended),
             parked: Parked::new(limits),

@@ -15,6 +15,7 @@
 //! themselves reads plain requests with [`plain`] and hands them to [`Endpoint::post`].
 
 mod auth;
+mod burden;
 mod channel;
 mod door;
 mod endpoint;

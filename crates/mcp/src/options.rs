@@ -81,6 +81,10 @@ impl Default for Identity {
 pub struct Limits {
     /// Bytes, depth and batch length of a message.
     pub message: wire::Limits,
+    /// Bytes of long messages of one caller that arrive or whose calls are under way.
+    pub taken_each: usize,
+    /// The same of all callers together.
+    pub taken: usize,
     /// Bytes of all headers of a request.
     pub headers: usize,
     /// How long a body may take to arrive.
@@ -147,6 +151,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message: wire::Limits { max_bytes: 32 * 1024 * 1024, ..wire::Limits::DEFAULT },
+            taken_each: 128 * 1024 * 1024,
+            taken: 512 * 1024 * 1024,
             headers: 64 * 1024,
             read: Duration::from_secs(30),
             plain: Duration::from_secs(10),

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 pub use self::ended::Remember;
 pub(crate) use self::streams::{EventId, Streams};
-pub(crate) use self::table::Sessions;
+pub(crate) use self::table::{Owner, Sessions};
 use crate::auth::Principal;
 use crate::door::Door;
 use crate::port::{Over, Port};

@@ -101,20 +101,20 @@ impl Reading<'_> {
         let (held, mut is_over) = self.greet(&mut lines, &mut input, known).await?;
         for line in held.into_lines() {
             self.room(0).await;
-            self.channel.take(&line);
+            self.channel.take_counted(&line);
         }
         while !is_over {
             while let Some(line) = lines.next_line() {
                 self.room(0).await;
                 match line {
-                    Line::Whole(line) => self.channel.take(&line),
+                    Line::Whole(line) => self.channel.take_counted(&line),
                     Line::TooLong { .. } => self.refuse(),
                 }
             }
             is_over = input.read_buf(lines.buffer()).await? == 0;
         }
         if let Some(Line::Whole(line)) = lines.finish() {
-            self.channel.take(&line);
+            self.channel.take_counted(&line);
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Reading<'_> {
 
     fn sift(&self, held: &mut Held, line: Bytes) {
         if let Some(line) = held.sift(line, &self.limits.message) {
-            self.channel.take(&line);
+            self.channel.take_counted(&line);
         }
     }
 

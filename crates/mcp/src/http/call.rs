@@ -57,7 +57,8 @@ impl Inner {
         body: impl Incoming,
     ) -> Result<Posted, Refused> {
         gate::check_post(head)?;
-        let body = read::whole(body, &self.limits).await?;
+        let body =
+            read::whole(body, &self.limits, || self.burden.begin(&way.principal.who)).await?;
         Ok(self.exchange(way, head, &body))
     }
 

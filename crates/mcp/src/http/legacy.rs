@@ -94,10 +94,11 @@ impl Inner {
             let text = "there is no such session: open the stream again";
             return error(StatusCode::NOT_FOUND, code::INVALID_REQUEST, text);
         };
-        let body = match read::whole(body, &self.limits).await {
-            Ok(body) => body,
-            Err(refused) => return refusal(&refused),
-        };
+        let body =
+            match read::whole(body, &self.limits, || self.burden.begin(&way.principal.who)).await {
+                Ok(body) => body,
+                Err(refused) => return refusal(&refused),
+            };
         // A client that does not read what it gets cannot make it grow.
         let (waiting, full) =
             session.streams(|all| (all.opened().map_or(0, |own| own.bytes()), all.is_overdrawn()));

@@ -41,9 +41,14 @@ impl Inner {
         let head = Head::of(Headers::Fields(post.headers));
         let way = self.let_in(place.door, None, &head)?;
         let (guest, turn) = (way.principal.clone(), way.turn);
-        let fits = gate::check_post(&head).and_then(|()| read::fits(post.body.len(), &self.limits));
-        let start = match fits {
-            Ok(()) => Start::Posted(self.exchange(way, &head, post.body)),
+        let taken = gate::check_post(&head)
+            .and_then(|()| read::fits(post.body.len(), &self.limits))
+            .and_then(|()| self.burden.take(&way.principal.who, post.body));
+        let start = match taken {
+            Ok(counted) => {
+                let body = counted.as_ref().unwrap_or(post.body);
+                Start::Posted(self.exchange(way, &head, body))
+            }
             Err(refused) => Start::Response(Box::new(refusal(&refused))),
         };
         Ok(Entered { start, guest, turn })

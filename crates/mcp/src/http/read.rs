@@ -10,17 +10,22 @@ use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 
 use super::Incoming;
+use crate::burden::{Load, SHORT};
 use crate::gate::Refused;
 use crate::options::Limits;
 
 /// Bodies up to this are copied out of what they were read into.
 const COPIED: usize = 2 * 1024;
 
-/// The whole of a body.
-pub(super) async fn whole(body: impl Incoming, limits: &Limits) -> Result<Bytes, Refused> {
+/// The whole of a body, which counts as that load while it arrives and as long as it is there.
+pub(super) async fn whole(
+    body: impl Incoming,
+    limits: &Limits,
+    begin: impl FnOnce() -> Load,
+) -> Result<Bytes, Refused> {
     let most = limits.message.max_bytes;
     fits(usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX), limits)?;
-    let mut collecting = pin!(collect(body, most));
+    let mut collecting = pin!(collect(body, most, begin));
     // Nearly always it came together with its head: then nobody needs a clock.
     if let Poll::Ready(read) =
         poll_fn(|context| Poll::Ready(collecting.as_mut().poll(context))).await
@@ -41,7 +46,12 @@ pub(super) fn fits(length: usize, limits: &Limits) -> Result<(), Refused> {
     if length > limits.message.max_bytes { Err(too_large()) } else { Ok(()) }
 }
 
-async fn collect(mut body: impl Incoming, most: usize) -> Result<Bytes, Refused> {
+async fn collect(
+    mut body: impl Incoming,
+    most: usize,
+    begin: impl FnOnce() -> Load,
+) -> Result<Bytes, Refused> {
+    let (mut load, mut begin) = (None, Some(begin));
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -57,11 +67,22 @@ async fn collect(mut body: impl Incoming, most: usize) -> Result<Bytes, Refused>
             }
             rest.extend_from_slice(&data);
         }
-        if first.len().max(rest.len()) > most {
+        let size = first.len().max(rest.len());
+        if size > most {
             return Err(too_large());
         }
+        if size > SHORT {
+            load = load.or_else(|| begin.take().map(|begin| begin()));
+        }
+        if let Some(load) = &mut load {
+            load.grow(size)?;
+        }
     }
-    Ok(if rest.is_empty() { first } else { rest.freeze() })
+    let body = if rest.is_empty() { first } else { rest.freeze() };
+    Ok(match load {
+        Some(load) => load.of(body),
+        None => body,
+    })
 }
 
 const fn too_large() -> Refused {

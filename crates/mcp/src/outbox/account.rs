@@ -1,10 +1,10 @@
-//! What the streams of one caller keep, counted together, and what all of them keep; beside it, what waits for that
-//! caller to read it. Only counts: whoever keeps something asks whether there is room.
+//! What is kept for one caller or of one, counted together, and what is of all of them; such as what their streams keep,
+//! beside what waits for that caller to read it. Only counts: whoever keeps something asks whether there is room.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bytes that one caller's streams keep, as part of all that is kept.
+/// Bytes that are kept of one caller, as part of all that is kept.
 #[derive(Debug)]
 pub(crate) struct Account {
     kept: AtomicUsize,
@@ -34,14 +34,14 @@ impl Account {
         self.kept.load(Ordering::Relaxed)
     }
 
-    pub(super) fn add(&self, bytes: usize) {
+    pub(crate) fn add(&self, bytes: usize) {
         self.kept.fetch_add(bytes, Ordering::Relaxed);
         if let Some(all) = &self.all {
             all.add(bytes);
         }
     }
 
-    pub(super) fn subtract(&self, bytes: usize) {
+    pub(crate) fn subtract(&self, bytes: usize) {
         self.kept.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(all) = &self.all {
             all.subtract(bytes);

@@ -49,12 +49,12 @@ struct Each {
     accounts: Accounts,
 }
 
-/// Who a session belongs to, whatever else is known of them.
+/// Who something belongs to, whatever else is known of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Owner(Option<AgentId>, Option<UserId>);
+pub(crate) struct Owner(Option<AgentId>, Option<UserId>);
 
 impl Owner {
-    fn of(who: &Who) -> Self {
+    pub(crate) fn of(who: &Who) -> Self {
         Self(who.agent.clone(), who.user.clone())
     }
 }

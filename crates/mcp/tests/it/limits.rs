@@ -133,6 +133,40 @@ async fn calls_of_a_session_are_bounded() {
     assert!(answer["result"].is_object());
 }
 
+/// What a client holds of long messages: while they arrive, and while their calls are under way.
+#[tokio::test]
+async fn long_messages_are_bounded() {
+    let hub = Hub::with(|options| options.limits.taken_each = 100_000).await;
+    let [cto, dev] = ["token-cto", "token-dev"].map(|token| hub.client(token));
+    let cto = cto.initialized("2025-11-25", json!({})).await;
+    let dev = dev.initialized("2025-11-25", json!({})).await;
+    let long = |id, tool: &str| call(id, tool, json!({"text": "x".repeat(60_000)}));
+    let (wait, echo) = (long(1, "beta__wait"), long(2, "beta__echo"));
+    let rest = async {
+        until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
+        let refused = cto.post(&echo).await;
+        assert_eq!(refused.status, 429);
+        let text = refused.json().await["error"]["message"].to_string();
+        assert!(text.contains("wait for the answers"), "{text}");
+        let short = cto.post(&call(3, "beta__echo", json!({}))).await;
+        assert_eq!((short.status, dev.post(&echo).await.status), (200, 200));
+        hub.servers.release.notify_one();
+    };
+    let (waited, ()) = tokio::join!(cto.post(&wait), rest);
+    assert_eq!(waited.json().await["result"]["content"][0]["text"], "done");
+    assert_eq!(cto.post(&echo).await.status, 200);
+    // The same while it arrives.
+    let mut slow = TcpStream::connect(hub.address).await.unwrap();
+    let head = cto.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head: String = head.collect();
+    let head = format!("POST /mcp HTTP/1.1\r\n{head}content-length: 90000\r\n\r\n");
+    slow.write_all(head.as_bytes()).await.unwrap();
+    slow.write_all(&[b' '; 70_000]).await.unwrap();
+    while cto.post(&echo).await.status != 429 {}
+    drop(slow);
+    while cto.post(&echo).await.status != 200 {}
+}
+
 /// Bytes of memory that the process has.
 pub(crate) fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

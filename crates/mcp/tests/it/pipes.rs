@@ -119,6 +119,26 @@ async fn calls_of_the_stateless_era_are_bounded_too() {
 }
 
 #[tokio::test]
+async fn long_messages_are_bounded_too() {
+    let hub = Hub::with(|options| options.limits.taken_each = 100_000).await;
+    let mut pipe = Pipe::open(&hub);
+    let long = |id: u64, tool: &str| {
+        let arguments = json!({"text": "x".repeat(60_000)});
+        let params = json!({"name": tool, "arguments": arguments, "_meta": stateless(json!({}))});
+        request(id, "tools/call", params)
+    };
+    pipe.say(&long(1, "beta__wait")).await;
+    until("it begins", || hub.servers.count(&hub.servers.begun) == 1).await;
+    let refused = pipe.ask(&long(2, "beta__echo")).await;
+    assert_eq!(refused["id"], 2);
+    let text = refused["error"]["message"].to_string();
+    assert!(text.contains("too many long messages"), "{refused}");
+    hub.servers.release.notify_one();
+    assert!(pipe.next().await.unwrap()["result"].is_object());
+    assert!(pipe.ask(&long(3, "beta__echo")).await["result"].is_object());
+}
+
+#[tokio::test]
 async fn subscriptions_that_wait_are_bounded_and_can_be_called_off() {
     let hub = Hub::with(|options| options.limits.calls = 3).await;
     let mut pipe = Pipe::open(&hub);
