@@ -77,6 +77,7 @@ impl Listening<'_> {
         let agreement = &self.channel.agreement;
         match self.streams.news(self.server, agreement, self.again).await {
             News::Acknowledged => self.agree(),
+            News::Passed(stream) => self.passed(&stream),
             News::Refused(stream, ended) => return self.refused(&stream, ended),
             News::Fell(stream) => {
                 self.fell(&stream);
@@ -126,17 +127,33 @@ impl Listening<'_> {
     fn agree(&mut self) {
         let Some(asked) = &self.streams.asked else { return };
         let uris = asked.asked.uris.clone();
-        if std::mem::take(&mut self.missed) {
-            self.channel.changed.note(Kinds::ALL);
-        }
+        self.take_in(&uris);
         reckon(self.connection);
-        self.told.reckon(self.server, &uris, &self.channel.agreement.untold(&uris));
         if self.streams.stands.is_some() {
             self.bears = Bears::Several;
         } else if std::mem::take(&mut self.gave_way) {
             self.bears = Bears::One;
         }
         self.streams.promote(self.channel.link());
+    }
+
+    /// It has acknowledged what it was asked for, and ended before anybody could hear of anything.
+    fn passed(&mut self, stream: &Stream<'_>) {
+        self.gave_way = false;
+        self.take_in(&stream.asked.uris);
+        // What it agreed to before is forgotten with that, though its stream may be open.
+        self.let_go();
+        self.fell(stream);
+        reckon(self.connection);
+        self.rest(stream);
+    }
+
+    /// What it was asked for last, and agreed to or not. What was missed before is looked at.
+    fn take_in(&mut self, uris: &[String]) {
+        if std::mem::take(&mut self.missed) {
+            self.channel.changed.note(Kinds::ALL);
+        }
+        self.told.reckon(self.server, uris, &self.channel.agreement.untold(uris));
     }
 
     /// It ended before it acknowledged anything; `false` if it cannot be listened to.
