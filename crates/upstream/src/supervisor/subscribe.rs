@@ -32,6 +32,7 @@ pub(super) async fn subscribe(server: &Server, connection: &Connection, before: 
         channel: &connection.channel,
         streams: Streams::default(),
         told: Told { uris: BTreeSet::from_iter(before), missed: true },
+        has_agreed: false,
         missed: false,
         bears: Bears::Unknown,
         gave_way: false,
@@ -61,6 +62,8 @@ struct Listening<'c> {
     channel: &'c Channel,
     streams: Streams<'c>,
     told: Told,
+    /// Whether it has ever acknowledged anything.
+    has_agreed: bool,
     /// Whether there was a time in which nobody heard of its lists.
     missed: bool,
     bears: Bears,
@@ -150,6 +153,7 @@ impl Listening<'_> {
 
     /// What it was asked for last, and agreed to or not. What was missed before is looked at.
     fn take_in(&mut self, uris: &[String]) {
+        self.has_agreed = true;
         if std::mem::take(&mut self.missed) {
             self.channel.changed.note(Kinds::ALL);
         }
@@ -172,11 +176,13 @@ impl Listening<'_> {
         self.gave_way = false;
         self.channel.agreement.over(&ended);
         if self.streams.stands.is_none() {
-            if is_never(&ended) {
+            let is_more = stream.asked.uris.iter().any(|uri| !self.told.uris.contains(uri));
+            // One that was asked for something more is asked once without that, if it ever was listened to: the refusal may
+            // be of what is more alone.
+            if is_never(&ended) && !(self.has_agreed && is_more) {
                 return false;
             }
-            // One that was asked for something more is asked once without that.
-            if is_answered && stream.asked.uris.iter().all(|uri| self.told.uris.contains(uri)) {
+            if is_answered && !is_more {
                 self.told.lose(self.server);
             }
             reckon(self.connection);
