@@ -96,6 +96,10 @@ impl Listening<'_> {
                 if self.bears == Bears::Unknown {
                     self.let_go();
                 }
+                // Nobody knows when it will be heard again.
+                if self.streams.stands.is_none() {
+                    self.told.lose(self.server);
+                }
                 reckon(self.connection);
             }
             // One that was told off a moment ago is asked for everything, a moment later.

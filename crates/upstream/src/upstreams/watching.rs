@@ -59,10 +59,16 @@ async fn agree(server: &Server, connection: &Connection, uri: &str) -> Result<()
     let limit: Duration = server.spec.load().timing.call;
     let agreed = tokio::select! {
         agreed = timeout(limit, channel.agreement.covers(uri, after)) => agreed,
-        reason = channel.closed() => return Err(CallError::lost(reason, Delivery::Perhaps)),
+        reason = channel.closed() => Ok(Err(CallError::lost(reason, Delivery::Perhaps))),
     };
-    agreed.unwrap_or(Err(CallError::TimedOut { after: limit }))?;
-    wish.grant();
+    match agreed {
+        Ok(Ok(())) => wish.grant(),
+        Ok(Err(error)) => {
+            wish.refuse();
+            return Err(error);
+        }
+        Err(_) => return Err(CallError::TimedOut { after: limit }),
+    }
     Ok(())
 }
 
@@ -82,12 +88,20 @@ impl<'w> Wish<'w> {
     fn grant(mut self) {
         self.is_open = false;
     }
+
+    /// The server has answered, and is not asked for it again by itself.
+    fn refuse(mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.watched.forget(self.uri);
+        }
+    }
 }
 
 impl Drop for Wish<'_> {
+    /// Nobody waits for the answer any more. It may never come: the server is asked again for what others want.
     fn drop(&mut self) {
         if self.is_open {
-            self.watched.forget(self.uri);
+            self.watched.remove(self.uri);
         }
     }
 }

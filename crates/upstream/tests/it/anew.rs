@@ -180,3 +180,33 @@ async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
     assert!(told(&hub).await);
     hub.stop().await;
 }
+
+/// A stream that was closed because the next one may wait for that: what was told on it is nobody's promise. Whoever
+/// gives up does not keep the others waiting.
+#[tokio::test]
+async fn what_is_closed_for_a_stream_that_never_comes_is_told() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = on_one_stream(spec).await;
+        let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+        std::fs::write(&trouble, "").unwrap();
+        let meanwhile = async {
+            until("it is said that it does not tell", || named(&hub, untold) == 1).await;
+            until("its lists are looked at", polled).await;
+            std::fs::remove_file(&trouble).unwrap();
+        };
+        tokio::select! {
+            asked = subscribe(&hub, OTHER) => panic!("{asked:?}"),
+            () = meanwhile => {}
+        }
+        assert!(!hub.upstreams.is_subscribed(&key("a"), OTHER));
+        until("its lists are heard again", || !polled()).await;
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        assert!(told(&hub).await);
+        hub.stop().await;
+    }
+}
