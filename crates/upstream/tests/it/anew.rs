@@ -99,6 +99,31 @@ async fn a_server_that_bears_one_stream_at_a_time() {
     }
 }
 
+/// A server that is slow to see that a stream was closed refuses the next one until it does.
+#[tokio::test]
+async fn a_server_that_is_slow_to_see_that_a_stream_was_closed() {
+    let check = async |spec: ServerSpec, uris: &[&str]| {
+        let hub = Hub::start([spec]).await;
+        heard(&hub).await;
+        for uri in uris {
+            subscribe(&hub, uri).await.unwrap();
+        }
+        hub.told();
+        touch(&hub, URI).await;
+        until("it is told", || named(&hub, updated) > 0).await;
+        hub.stop().await;
+    };
+    // After the stream of its lists the next is refused, beside it and twice without it.
+    let fault = "error:code=-32603,method=subscriptions/listen,after=1,times=3";
+    let script = Script::new().only("2026-07-28").fault(fault);
+    let server = Scripted::http(&script);
+    check(command("a", &script), &[URI]).await;
+    check(url("a", server.url(), HttpKind::Streamable), &[URI]).await;
+    // It bears two streams; over HTTP the one before goes on for a moment.
+    let server = Scripted::http(&Script::new().only("2026-07-28").listeners(2));
+    check(url("a", server.url(), HttpKind::Streamable), &[URI, OTHER, THIRD]).await;
+}
+
 /// What it had agreed to and refuses for a while is nobody's promise meanwhile.
 #[tokio::test]
 async fn what_is_refused_for_a_while_is_told() {
