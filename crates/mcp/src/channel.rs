@@ -218,6 +218,8 @@ impl Channel {
         let (out, open, inner) = (self.out.clone(), self.open.clone(), self.inner.clone());
         let (id, method, stop) =
             (request.id.to_buf(), request.method.to_string(), inner.stop.clone());
+        // The hub ends what is heard when no call is under way: not between an answer and its last step.
+        let said = work.is_call().then(|| inner.calls.token());
         self.under_way.spawn(async move {
             let reply = tokio::select! {
                 reply = work.finish() => reply,
@@ -227,6 +229,7 @@ impl Channel {
             if let Some(reply) = reply {
                 out.push(told(reply), Weight::Needed);
             }
+            drop(said);
         });
     }
 

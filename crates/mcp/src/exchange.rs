@@ -58,6 +58,10 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    pub(crate) fn is_call(&self) -> bool {
+        self.work.is_call()
+    }
+
     pub(crate) async fn finish(self) -> Option<Reply> {
         self.work.finish().await
     }

@@ -39,6 +39,10 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self, Self::Call(_))
+    }
+
     /// The answer; `None` if the client wants none.
     pub(crate) async fn finish(self) -> Option<Reply> {
         match self {

@@ -30,12 +30,15 @@ impl Inner {
         let (stream, events) = self.open_stream(session, &out);
         let (session, room, stop) = (session.clone(), self.limits.replay, self.stop.clone());
         let most = self.limits.batch;
+        // The hub ends streams when no call is under way: not between an answer and its last step.
+        let said = exchanges.iter().any(Exchange::is_call).then(|| self.calls.token());
         self.tasks.spawn(async move {
             let mut answered = pin!(answer_each(exchanges, &session, &out, most));
             tokio::select! {
                 () = &mut answered => {}
                 () = stop.cancelled() => drop(timeout(LAST_WORD, answered).await),
             }
+            drop(said);
             out.end();
             session.streams(|streams| streams.finish(stream, room));
         });

@@ -173,6 +173,8 @@ impl Inner {
         };
         let (stream, events) = self.open_stream(&session, &out);
         let (room, stop) = (self.limits.replay, self.stop.clone());
+        // The hub ends streams when no call is under way: not between an answer and its last step.
+        let said = self.calls.token();
         self.tasks.spawn(async move {
             let mut rest = pin!(rest);
             let last = tokio::select! {
@@ -182,6 +184,7 @@ impl Inner {
             if let Some(last) = last {
                 out.push(last, Weight::Needed);
             }
+            drop(said);
             out.end();
             session.streams(|streams| streams.finish(stream, room));
         });
