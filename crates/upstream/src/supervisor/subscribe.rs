@@ -14,6 +14,7 @@ use switchboard_wire::types::Filter;
 use tokio::time::Instant;
 
 use super::streams::{Ended, News, Stream, Streams};
+use super::told::Told;
 use crate::channel::{Channel, Kinds};
 use crate::connection::Connection;
 use crate::server::Server;
@@ -241,39 +242,6 @@ impl Listening<'_> {
             uris: self.server.watched.all(),
             ..Filter::default()
         }
-    }
-}
-
-/// Resources of which it agreed to tell, by what it acknowledged last.
-struct Told {
-    uris: BTreeSet<String>,
-    /// Whether it was not heard since.
-    missed: bool,
-}
-
-impl Told {
-    /// These were asked for, and of some of them it does not tell.
-    fn reckon(&mut self, server: &Server, asked: &[String], untold: &[&String]) {
-        let before = std::mem::take(&mut self.uris);
-        let missed = std::mem::take(&mut self.missed);
-        for uri in asked {
-            if untold.contains(&uri) {
-                server.journal.remark(&format!("it does not tell of changes of {uri}"));
-                if before.contains(uri) {
-                    server.lose(uri);
-                }
-                continue;
-            }
-            if missed && before.contains(uri) {
-                server.tell_to_look(uri);
-            }
-            self.uris.insert(uri.clone());
-        }
-    }
-
-    /// It tells of none of them any more: each is asked for anew by whoever wants it.
-    fn lose(&mut self, server: &Server) {
-        std::mem::take(&mut self.uris).iter().for_each(|uri| server.lose(uri));
     }
 }
 
