@@ -71,10 +71,12 @@ impl Agreement {
     /// Returns when that round is acknowledged.
     pub(crate) async fn acknowledged(&self, number: u64) {
         let mut rounds = self.0.subscribe();
-        let is_it = |round: &Round| {
-            round.number == number && matches!(round.answer, Answer::Acknowledged(_))
-        };
-        let _ = rounds.wait_for(is_it).await;
+        let _ = rounds.wait_for(|round| round.is_acknowledged(number)).await;
+    }
+
+    /// Whether that round is acknowledged.
+    pub(crate) fn is_acknowledged(&self, number: u64) -> bool {
+        self.0.borrow().is_acknowledged(number)
     }
 
     /// The round is over. If nothing was acknowledged, nothing was agreed upon.
@@ -153,6 +155,10 @@ impl Agreement {
 }
 
 impl Round {
+    fn is_acknowledged(&self, number: u64) -> bool {
+        self.number == number && matches!(self.answer, Answer::Acknowledged(_))
+    }
+
     /// Whether it tells of a resource now, whatever it is being asked for.
     fn tells(&self, uri: &str) -> bool {
         let agreed = self.stands.as_ref().map_or(&[][..], |stands| &stands.agreed.uris);

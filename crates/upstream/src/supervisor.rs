@@ -6,6 +6,7 @@ pub(crate) mod poll;
 mod refresh;
 mod streams;
 mod subscribe;
+mod told;
 pub(crate) mod unheard;
 mod watch;
 

@@ -63,13 +63,13 @@ impl Hub {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        signal(&self.child, name);
+        signal(self.child.id(), name);
     }
 }
 
 /// Sends a process a signal.
-pub(crate) fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+pub(crate) fn signal(pid: impl ToString, name: &str) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
 }
 
 impl Drop for Hub {

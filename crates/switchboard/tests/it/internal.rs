@@ -2,7 +2,6 @@
 //! ones, followed as they come and go.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
@@ -210,7 +209,7 @@ fn a_required_one_may_need_two_tries_and_is_supervised_afterwards() {
     part(&context, "guardian", &script, json!({"required": true}));
     let hub = Hub::start(&context);
     let before = connected(&context, &["guardian"])[0]["pid"].clone();
-    assert!(Command::new("kill").args(["-9", &before.to_string()]).status().unwrap().success());
+    signal(&before, "-KILL");
     wait("it runs again", || {
         let now = &status(&context)[0];
         now["ok"] == true && now["pid"] != before
@@ -225,7 +224,7 @@ fn a_start_that_waits_can_be_stopped() {
     part(&context, "guardian", &Script::new().fault("silent"), more);
     let mut child = context.start(&["up", "--listen", "127.0.0.1:0"]);
     wait("the server is started", || of_hub(child.id()).iter().any(|line| line.contains("silent")));
-    signal(&child, "-TERM");
+    signal(child.id(), "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_none_left(child.id(), "a start that was stopped");
 }

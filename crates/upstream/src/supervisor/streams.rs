@@ -52,6 +52,8 @@ pub(super) struct Streams<'c> {
 pub(super) enum News<'c> {
     /// What was asked for is acknowledged.
     Acknowledged,
+    /// It was, and has ended, both in one piece.
+    Passed(Stream<'c>),
     /// It has ended instead.
     Refused(Stream<'c>, Ended),
     /// What stood has ended.
@@ -120,7 +122,10 @@ impl<'c> Streams<'c> {
                 }
                 ended = end(asked) => {
                     if let Some(stream) = self.asked.take() {
-                        return News::Refused(stream, ended);
+                        return match agreement.is_acknowledged(stream.number) {
+                            true => News::Passed(stream),
+                            false => News::Refused(stream, ended),
+                        };
                     }
                 }
                 _ = end(stands) => {

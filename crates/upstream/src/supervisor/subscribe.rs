@@ -14,6 +14,7 @@ use switchboard_wire::types::Filter;
 use tokio::time::Instant;
 
 use super::streams::{Ended, News, Stream, Streams};
+use super::told::Told;
 use crate::channel::{Channel, Kinds};
 use crate::connection::Connection;
 use crate::server::Server;
@@ -22,6 +23,9 @@ use crate::transport::http;
 /// Between two subscriptions: at first, and at most. One that lived for longer was a good one.
 const RESUBSCRIBE: Duration = Duration::from_millis(200);
 const RESUBSCRIBE_LATER: Duration = Duration::from_secs(5);
+/// How often it is asked after a stream was closed for the next one, which a server may need a moment to see: after
+/// [`RESUBSCRIBE`], and after twice as long each time. Together that is less than anybody waits who subscribes.
+const TRIES: u32 = 4;
 
 /// Listens for as long as there is a connection; `before` was subscribed to on an earlier one. Returns if the
 /// server cannot be listened to.
@@ -32,9 +36,10 @@ pub(super) async fn subscribe(server: &Server, connection: &Connection, before: 
         channel: &connection.channel,
         streams: Streams::default(),
         told: Told { uris: BTreeSet::from_iter(before), missed: true },
+        has_agreed: false,
         missed: false,
         bears: Bears::Unknown,
-        gave_way: false,
+        gave_way: None,
         again: None,
         pause: RESUBSCRIBE,
     };
@@ -61,11 +66,13 @@ struct Listening<'c> {
     channel: &'c Channel,
     streams: Streams<'c>,
     told: Told,
+    /// Whether it has ever acknowledged anything.
+    has_agreed: bool,
     /// Whether there was a time in which nobody heard of its lists.
     missed: bool,
     bears: Bears,
-    /// A stream was closed so that it may agree to another.
-    gave_way: bool,
+    /// A stream was closed so that it may agree to another, and so often it has refused that since.
+    gave_way: Option<u32>,
     /// When it is asked again.
     again: Option<Instant>,
     pause: Duration,
@@ -77,6 +84,7 @@ impl Listening<'_> {
         let agreement = &self.channel.agreement;
         match self.streams.news(self.server, agreement, self.again).await {
             News::Acknowledged => self.agree(),
+            News::Passed(stream) => self.passed(&stream),
             News::Refused(stream, ended) => return self.refused(&stream, ended),
             News::Fell(stream) => {
                 self.fell(&stream);
@@ -92,16 +100,21 @@ impl Listening<'_> {
                 if self.bears == Bears::Unknown {
                     self.let_go();
                 }
+                // Nobody knows when it will be heard again.
+                if self.streams.stands.is_none() {
+                    self.told.lose(self.server);
+                }
                 reckon(self.connection);
             }
             // One that was told off a moment ago is asked for everything, a moment later.
-            News::Wanted if self.gave_way && self.again.is_some() => {}
+            News::Wanted if self.gave_way.is_some() && self.again.is_some() => {}
             News::Wanted => self.ask(),
             News::Due => {
                 self.again = None;
                 let wanted = self.wanted();
-                if self.streams.stands.as_ref().is_none_or(|stands| stands.asked != wanted) {
-                    self.ask();
+                match &self.streams.stands {
+                    Some(stands) if stands.asked == wanted => self.gave_way = None,
+                    _ => self.ask(),
                 }
             }
         }
@@ -115,8 +128,9 @@ impl Listening<'_> {
         if wanted == Filter::default() {
             self.let_go();
             (self.streams, self.told.uris) = (Streams::default(), BTreeSet::new());
+            self.gave_way = None;
         } else if self.bears == Bears::One && self.let_go() {
-            self.give_way();
+            self.give_way(0);
         } else {
             self.streams.asked = Some(Stream::open(self.connection, wanted));
         }
@@ -126,17 +140,34 @@ impl Listening<'_> {
     fn agree(&mut self) {
         let Some(asked) = &self.streams.asked else { return };
         let uris = asked.asked.uris.clone();
+        self.take_in(&uris);
+        reckon(self.connection);
+        match (&self.streams.stands, self.gave_way.take()) {
+            (Some(_), _) => self.bears = Bears::Several,
+            (None, Some(_)) => self.bears = Bears::One,
+            (None, None) => {}
+        }
+        self.streams.promote(self.channel.link());
+    }
+
+    /// It has acknowledged what it was asked for, and ended before anybody could hear of anything.
+    fn passed(&mut self, stream: &Stream<'_>) {
+        self.gave_way = None;
+        self.take_in(&stream.asked.uris);
+        // What it agreed to before is forgotten with that, though its stream may be open.
+        self.let_go();
+        self.fell(stream);
+        reckon(self.connection);
+        self.rest(stream);
+    }
+
+    /// What it was asked for last, and agreed to or not. What was missed before is looked at.
+    fn take_in(&mut self, uris: &[String]) {
+        self.has_agreed = true;
         if std::mem::take(&mut self.missed) {
             self.channel.changed.note(Kinds::ALL);
         }
-        reckon(self.connection);
-        self.told.reckon(self.server, &uris, &self.channel.agreement.untold(&uris));
-        if self.streams.stands.is_some() {
-            self.bears = Bears::Several;
-        } else if std::mem::take(&mut self.gave_way) {
-            self.bears = Bears::One;
-        }
-        self.streams.promote(self.channel.link());
+        self.told.reckon(self.server, uris, &self.channel.agreement.untold(uris));
     }
 
     /// It ended before it acknowledged anything; `false` if it cannot be listened to.
@@ -144,28 +175,35 @@ impl Listening<'_> {
         // Whoever does not answer at all has refused nothing, nor who only wants to know who asks.
         let is_answered =
             !matches!(ended, Err(CallError::Lost { .. } | CallError::Unauthorized { .. }));
-        if is_answered && self.streams.dismiss() {
-            self.ask();
+        if is_answered && let Some(tries) = self.tries(&ended) {
+            self.give_way(tries);
             return true;
         }
-        if is_answered && self.bears == Bears::Unknown && self.let_go() {
-            self.give_way();
-            return true;
-        }
-        self.gave_way = false;
+        self.gave_way = None;
         self.channel.agreement.over(&ended);
         if self.streams.stands.is_none() {
-            if is_never(&ended) {
+            let is_more = stream.asked.uris.iter().any(|uri| !self.told.uris.contains(uri));
+            // One that was asked for something more is asked once without that, if it ever was listened to: the refusal may
+            // be of what is more alone.
+            if is_never(&ended) && !(self.has_agreed && is_more) {
                 return false;
             }
-            // One that was asked for something more is asked once without that.
-            if is_answered && stream.asked.uris.iter().all(|uri| self.told.uris.contains(uri)) {
+            if is_answered && !is_more {
                 self.told.lose(self.server);
             }
             reckon(self.connection);
         }
         self.rest(stream);
         true
+    }
+
+    /// How often it has refused since a stream was closed for the one that it refuses, if it may yet agree.
+    fn tries(&mut self, ended: &Ended) -> Option<u32> {
+        if self.streams.dismiss() || (self.bears == Bears::Unknown && self.let_go()) {
+            return Some(0);
+        }
+        let most = if is_of_request(ended) { 1 } else { TRIES };
+        self.gave_way.map(|tries| tries + 1).filter(|tries| *tries < most)
     }
 
     /// Closes what stands; whether there was anything.
@@ -180,10 +218,10 @@ impl Listening<'_> {
         (self.told.missed, self.missed) = (true, true);
     }
 
-    /// A stream was closed for another, and over HTTP a server needs a moment to see it.
-    fn give_way(&mut self) {
-        self.gave_way = true;
-        self.again = Some(Instant::now() + RESUBSCRIBE);
+    /// A stream was closed for another, and a server needs a moment to see it.
+    fn give_way(&mut self, tries: u32) {
+        self.gave_way = Some(tries);
+        self.again = Some(Instant::now() + RESUBSCRIBE * (1 << tries));
     }
 
     /// Asks again later.
@@ -207,39 +245,6 @@ impl Listening<'_> {
     }
 }
 
-/// Resources of which it agreed to tell, by what it acknowledged last.
-struct Told {
-    uris: BTreeSet<String>,
-    /// Whether it was not heard since.
-    missed: bool,
-}
-
-impl Told {
-    /// These were asked for, and of some of them it does not tell.
-    fn reckon(&mut self, server: &Server, asked: &[String], untold: &[&String]) {
-        let before = std::mem::take(&mut self.uris);
-        let missed = std::mem::take(&mut self.missed);
-        for uri in asked {
-            if untold.contains(&uri) {
-                server.journal.remark(&format!("it does not tell of changes of {uri}"));
-                if before.contains(uri) {
-                    server.lose(uri);
-                }
-                continue;
-            }
-            if missed && before.contains(uri) {
-                server.tell_to_look(uri);
-            }
-            self.uris.insert(uri.clone());
-        }
-    }
-
-    /// It tells of none of them any more: each is asked for anew by whoever wants it.
-    fn lose(&mut self, server: &Server) {
-        std::mem::take(&mut self.uris).iter().for_each(|uri| server.lose(uri));
-    }
-}
-
 /// Takes over which lists nobody will hear of. Those are read at once: how long they hold is another
 /// matter from here on.
 fn reckon(connection: &Connection) {
@@ -249,6 +254,13 @@ fn reckon(connection: &Connection) {
     if before != unheard {
         channel.changed.note(before.with(unheard));
     }
+}
+
+/// It refuses what it was asked for, whatever else is open.
+fn is_of_request(ended: &Ended) -> bool {
+    let codes = [code::INVALID_PARAMS, code::RESOURCE_NOT_FOUND];
+    let is_named = matches!(ended, Err(CallError::Rpc(error)) if codes.contains(&error.code));
+    is_named || is_never(ended)
 }
 
 /// It does not have it; anything from 500 on is no answer to that, nor is that it has no time now.

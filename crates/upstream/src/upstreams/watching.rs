@@ -41,10 +41,11 @@ pub(super) async fn watch(
         server.watched.remove(&uri);
         return Ok(answer);
     }
-    server.watched.add(&uri);
+    let wish = Wish::of(&server.watched, &uri);
     if connection.peer().era() == Era::Session {
         unheard::note(&server, &connection, &uri).await;
     }
+    wish.grant();
     Ok(answer)
 }
 
@@ -52,30 +53,55 @@ pub(super) async fn watch(
 async fn agree(server: &Server, connection: &Connection, uri: &str) -> Result<(), CallError> {
     let channel = &connection.channel;
     let last = channel.agreement.round();
-    let mut wish = Wish { watched: &server.watched, uri, is_open: server.watched.add(uri) };
+    let wish = Wish::of(&server.watched, uri);
     // What is wanted already was asked for before; of a new one no earlier round knows anything.
     let after = if wish.is_open { last } else { 0 };
     let limit: Duration = server.spec.load().timing.call;
     let agreed = tokio::select! {
         agreed = timeout(limit, channel.agreement.covers(uri, after)) => agreed,
-        reason = channel.closed() => return Err(CallError::lost(reason, Delivery::Perhaps)),
+        reason = channel.closed() => Ok(Err(CallError::lost(reason, Delivery::Perhaps))),
     };
-    agreed.unwrap_or(Err(CallError::TimedOut { after: limit }))?;
-    wish.is_open = false;
+    match agreed {
+        Ok(Ok(())) => wish.grant(),
+        Ok(Err(error)) => {
+            wish.refuse();
+            return Err(error);
+        }
+        Err(_) => return Err(CallError::TimedOut { after: limit }),
+    }
     Ok(())
 }
 
-/// A resource that nobody hears of unless the server agrees, or was heard of before.
+/// A resource that nobody hears of unless the server agrees and somebody still waits for that, or was heard of
+/// before.
 struct Wish<'w> {
     watched: &'w Watched,
     uri: &'w str,
     is_open: bool,
 }
 
+impl<'w> Wish<'w> {
+    fn of(watched: &'w Watched, uri: &'w str) -> Self {
+        Self { watched, uri, is_open: watched.add(uri) }
+    }
+
+    fn grant(mut self) {
+        self.is_open = false;
+    }
+
+    /// The server has answered, and is not asked for it again by itself.
+    fn refuse(mut self) {
+        if std::mem::take(&mut self.is_open) {
+            self.watched.forget(self.uri);
+        }
+    }
+}
+
 impl Drop for Wish<'_> {
+    /// Nobody waits for the answer any more. It may never come: the server is asked again for what others want.
     fn drop(&mut self) {
         if self.is_open {
-            self.watched.forget(self.uri);
+            self.watched.remove(self.uri);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_model::HttpKind;
+use switchboard_model::{HttpKind, ServerSpec};
 use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
 use switchboard_upstream::CallError;
@@ -13,6 +13,27 @@ use crate::watched::{URI, ask, is_of, named, subscribe, told, touch, untold, upd
 
 const OTHER: &str = "scripted://other";
 const THIRD: &str = "scripted://third";
+
+/// Waits until its first stream is open: what changes before that is told to nobody.
+async fn heard(hub: &Hub) {
+    let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
+    let before = tools();
+    while tools() == before {
+        hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// A hub whose server tells of the first resource on the only stream that it was asked for.
+async fn on_one_stream(spec: ServerSpec) -> Hub {
+    let hub = Hub::start([spec]).await;
+    ask(&hub, method::SUBSCRIBE).await.unwrap();
+    hub.upstreams.reconnect(&key("a")).await;
+    hub.until("a", |state| state.is_connected()).await;
+    heard(&hub).await;
+    hub.told();
+    hub
+}
 
 /// While one more resource is asked for, the others are heard, and so are the lists.
 #[tokio::test]
@@ -78,6 +99,31 @@ async fn a_server_that_bears_one_stream_at_a_time() {
     }
 }
 
+/// A server that is slow to see that a stream was closed refuses the next one until it does.
+#[tokio::test]
+async fn a_server_that_is_slow_to_see_that_a_stream_was_closed() {
+    let check = async |spec: ServerSpec, uris: &[&str]| {
+        let hub = Hub::start([spec]).await;
+        heard(&hub).await;
+        for uri in uris {
+            subscribe(&hub, uri).await.unwrap();
+        }
+        hub.told();
+        touch(&hub, URI).await;
+        until("it is told", || named(&hub, updated) > 0).await;
+        hub.stop().await;
+    };
+    // After the stream of its lists the next is refused, beside it and twice without it.
+    let fault = "error:code=-32603,method=subscriptions/listen,after=1,times=3";
+    let script = Script::new().only("2026-07-28").fault(fault);
+    let server = Scripted::http(&script);
+    check(command("a", &script), &[URI]).await;
+    check(url("a", server.url(), HttpKind::Streamable), &[URI]).await;
+    // It bears two streams; over HTTP the one before goes on for a moment.
+    let server = Scripted::http(&Script::new().only("2026-07-28").listeners(2));
+    check(url("a", server.url(), HttpKind::Streamable), &[URI, OTHER, THIRD]).await;
+}
+
 /// What it had agreed to and refuses for a while is nobody's promise meanwhile.
 #[tokio::test]
 async fn what_is_refused_for_a_while_is_told() {
@@ -108,22 +154,30 @@ async fn what_is_refused_for_a_while_is_told() {
 async fn a_refusal_of_one_resource_is_no_refusal_of_the_others() {
     let scratch = Scratch::new();
     let trouble = scratch.path().join("trouble");
-    let fault = "error:code=-32602,method=subscriptions/listen";
-    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
-    let server = Scripted::http(&script);
-    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
-        let hub = Hub::start([spec]).await;
-        ask(&hub, method::SUBSCRIBE).await.unwrap();
-        hub.told();
+    let check = async |spec: ServerSpec| {
+        let hub = on_one_stream(spec).await;
         std::fs::write(&trouble, "").unwrap();
         let refused = subscribe(&hub, OTHER).await;
-        assert!(matches!(refused, Err(CallError::Rpc(_))), "{refused:?}");
         std::fs::remove_file(&trouble).unwrap();
+        assert!(refused.is_err_and(|error| !matches!(error, CallError::Lost { .. })));
         assert!(hub.upstreams.is_subscribed(&key("a"), URI));
         touch(&hub, URI).await;
         until("it is told", || named(&hub, updated) > 0).await;
         assert_eq!(named(&hub, untold), 0);
+        // What stands in front of it may have refused, and not itself.
+        subscribe(&hub, OTHER).await.unwrap();
         hub.stop().await;
+    };
+    let faults =
+        ["error:code=-32602", "error:code=-32601", "status:status=403", "status:status=200"];
+    for fault in faults {
+        let fault = format!("{fault},method=subscriptions/listen");
+        let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault.as_str());
+        let server = Scripted::http(&script);
+        check(url("a", server.url(), HttpKind::Streamable)).await;
+        if fault.starts_with("error") {
+            check(command("a", &script)).await;
+        }
     }
 }
 
@@ -137,13 +191,7 @@ async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
     let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
     let hub = Hub::start([command("a", &script)]).await;
     let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
-    let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
-    let before = tools();
-    // What changes before the first stream is open is told to nobody.
-    while tools() == before {
-        hub.tool("a", "change_tools", r#"{"list":"tools"}"#).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
+    heard(&hub).await;
     std::fs::write(&trouble, "").unwrap();
     let first = ask(&hub, method::SUBSCRIBE);
     let second = async {
@@ -156,4 +204,34 @@ async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
     first.unwrap();
     assert!(told(&hub).await);
     hub.stop().await;
+}
+
+/// A stream that was closed because the next one may wait for that: what was told on it is nobody's promise. Whoever
+/// gives up does not keep the others waiting.
+#[tokio::test]
+async fn what_is_closed_for_a_stream_that_never_comes_is_told() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = on_one_stream(spec).await;
+        let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+        std::fs::write(&trouble, "").unwrap();
+        let meanwhile = async {
+            until("it is said that it does not tell", || named(&hub, untold) == 1).await;
+            until("its lists are looked at", polled).await;
+            std::fs::remove_file(&trouble).unwrap();
+        };
+        tokio::select! {
+            asked = subscribe(&hub, OTHER) => panic!("{asked:?}"),
+            () = meanwhile => {}
+        }
+        assert!(!hub.upstreams.is_subscribed(&key("a"), OTHER));
+        until("its lists are heard again", || !polled()).await;
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        assert!(told(&hub).await);
+        hub.stop().await;
+    }
 }

@@ -1,4 +1,5 @@
-//! A server of the stateless era that declares news of its lists and refuses to be listened to.
+//! A server of the stateless era that declares news of its lists and cannot be listened to: it refuses, or agrees and
+//! ends at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,22 +12,28 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::stream;
-use switchboard_model::{HttpKind, HttpSpec, ServerName, ServerSpec, Template, Transport};
-use switchboard_wire::{Limits, Message};
+use switchboard_model::{
+    EventKind, HttpKind, HttpSpec, ServerName, ServerSpec, Template, Transport,
+};
+use switchboard_upstream::Caller;
+use switchboard_wire::{Limits, Message, method};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::kit::{Hub, key};
+use crate::kit::{Hub, json, key};
 
 /// How many tools the server has.
 type Tools = Arc<AtomicUsize>;
 
+/// What it says to whoever wants to listen, given the id of their request.
+type Listening = fn(&str) -> Response;
+
 /// What is done with a hub in front of the server.
-async fn with_hub(act: impl AsyncFnOnce(&Hub, &Tools)) {
+async fn with_hub(listening: Listening, act: impl AsyncFnOnce(&Hub, &Tools)) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Template::literal(format!("http://{}/", listener.local_addr().unwrap()));
     let tools = Tools::new(AtomicUsize::new(1));
-    let app = Router::new().route("/", post(answer)).with_state(tools.clone());
+    let app = Router::new().route("/", post(answer)).with_state((tools.clone(), listening));
     let end = CancellationToken::new();
     let serving = async move { axum::serve(listener, app).await.unwrap() };
     TaskTracker::new().spawn(end.clone().run_until_cancelled_owned(serving));
@@ -51,7 +58,7 @@ async fn until(what: &str, mut happened: impl FnMut() -> bool) {
 
 #[tokio::test]
 async fn it_is_said_how_often_its_lists_are_looked_at() {
-    with_hub(async |hub, _| {
+    with_hub(refuses, async |hub, _| {
         let polled = || hub.upstreams.catalog(&key("s")).unwrap().polled;
         until("the lists hold for as long as they are not looked at", || {
             polled() == Some(Duration::from_secs(120))
@@ -63,7 +70,7 @@ async fn it_is_said_how_often_its_lists_are_looked_at() {
 
 #[tokio::test]
 async fn its_lists_are_read_again_when_a_lost_connection_is_back() {
-    with_hub(async |hub, tools| {
+    with_hub(refuses, async |hub, tools| {
         let count = || hub.upstreams.catalog(&key("s")).unwrap().tools.len();
         let polled = || hub.upstreams.catalog(&key("s")).unwrap().polled;
         until("nobody listens", || polled().is_some()).await;
@@ -78,7 +85,43 @@ async fn its_lists_are_read_again_when_a_lost_connection_is_back() {
     .await;
 }
 
-async fn answer(State(tools): State<Tools>, body: Bytes) -> Response {
+/// What it agrees to in one piece with its end is heard by nobody.
+#[tokio::test]
+async fn one_that_ends_what_it_has_just_agreed_to_is_looked_at() {
+    with_hub(ends, async |hub, tools| {
+        let count = || hub.upstreams.catalog(&key("s")).unwrap().tools.len();
+        let polled = || hub.upstreams.catalog(&key("s")).unwrap().polled;
+        until("nobody listens", || polled().is_some()).await;
+        tools.store(2, Ordering::SeqCst);
+        until("the lists are read again", || count() == 2).await;
+        let params = json(r#"{"uri":"s://a"}"#);
+        let (params, caller) = (Some(params.as_json()), Caller::default());
+        hub.upstreams.call(&key("s"), method::SUBSCRIBE, params, &caller).await.unwrap();
+        let is_one = |kind: &EventKind| matches!(kind, EventKind::ResourceUpdated { .. });
+        until("who was promised a resource looks", || hub.told().iter().any(is_one)).await;
+    })
+    .await;
+}
+
+fn refuses(id: &str) -> Response {
+    let error = r#"{"code":-32601,"message":"Method not found"}"#;
+    let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::NOT_FOUND, kind, text).into_response()
+}
+
+fn ends(id: &str) -> Response {
+    let agreed = r#"{"toolsListChanged":true,"resourceSubscriptions":["s://a"]}"#;
+    let tag = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}"#);
+    let method = "notifications/subscriptions/acknowledged";
+    let text = format!(
+        "data: {{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{{\"notifications\":{agreed},{tag}}}}}\n\n\
+         data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"resultType\":\"complete\"}}}}\n\n",
+    );
+    ([(header::CONTENT_TYPE, "text/event-stream")], text).into_response()
+}
+
+async fn answer(State((tools, listening)): State<(Tools, Listening)>, body: Bytes) -> Response {
     let Ok(Message::Request(request)) = Message::parse(&body, &Limits::DEFAULT) else {
         return StatusCode::ACCEPTED.into_response();
     };
@@ -100,12 +143,8 @@ async fn answer(State(tools): State<Tools>, body: Bytes) -> Response {
             return (kind, Body::from_stream(broken)).into_response();
         }
         "tools/call" => r#"{"resultType":"complete","content":[]}"#.to_owned(),
-        _ => {
-            let error = r#"{"code":-32601,"message":"Method not found"}"#;
-            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
-            let kind = [(header::CONTENT_TYPE, "application/json")];
-            return (StatusCode::NOT_FOUND, kind, text).into_response();
-        }
+        "subscriptions/listen" => return listening(&id.to_string()),
+        _ => return refuses(&id.to_string()),
     };
     let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()

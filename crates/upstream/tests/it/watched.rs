@@ -218,6 +218,25 @@ async fn a_server_that_agrees_late() {
     hub.stop().await;
 }
 
+/// Where there is no stream, a subscription is answered after a first look: whoever gives up meanwhile has none.
+#[tokio::test]
+async fn who_gives_up_during_the_first_look_has_not_subscribed() {
+    let fault = "silent:method=resources/read";
+    let script = Script::new().only("2025-06-18").fault("no_get").fault(fault);
+    let server = Scripted::http(&script);
+    let hub = Hub::start([url("a", server.url(), HttpKind::Streamable)]).await;
+    let is_watched = || hub.upstreams.is_subscribed(&key("a"), URI);
+    tokio::select! {
+        biased;
+        () = until("it is looked at", is_watched) => {}
+        asked = ask(&hub, method::SUBSCRIBE) => panic!("{asked:?}"),
+    }
+    assert!(!is_watched());
+    ask(&hub, method::SUBSCRIBE).await.unwrap();
+    assert!(is_watched());
+    hub.stop().await;
+}
+
 #[tokio::test]
 async fn over_stdio() {
     for revision in ["2025-06-18", "2026-07-28"] {
