@@ -1,13 +1,16 @@
 //! Clients of every revision before servers of every revision: calls, progress, logs, changes, and what a server asks
 //! back.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use switchboard_testkit::script::{Script, Scripted};
 
-use crate::agents::token;
+use crate::agents::{declared, token};
 use crate::client::{Client, Stream};
 use crate::context::Context;
 use crate::hub::{Hub, connected, entry};
+use crate::rejoin::Agent;
 
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 /// The revision that has no sessions.
@@ -249,4 +252,54 @@ fn any_client_before_any_server() {
             Pair { client: &client, ours, server, theirs, stream: &stream }.check();
         }
     }
+}
+
+/// One of the oldest clients, which starts our program.
+fn oldest(context: &Context, revision: &str, way: &str) {
+    let what = format!("{revision}, {way}");
+    let mut agent = Agent::start(context, &[]);
+    let about = json!({"name": "test", "version": "1"});
+    let hello = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": about});
+    let say = |agent: &mut Agent, id: u64, method: &str, params: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        agent.say(&message.to_string());
+    };
+    say(&mut agent, 1, "initialize", hello);
+    assert_eq!(agent.answer(1)["result"]["protocolVersion"], revision, "{what}");
+    agent.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    say(&mut agent, 2, "tools/list", json!({}));
+    let listed = agent.answer(2);
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "a__progress"), "{what}: {listed}");
+    agent.call(3, "a__echo", json!({"text": what}));
+    assert_eq!(agent.answer(3)["result"]["content"][0]["text"], what.as_str());
+    let works = json!({"steps": 2, "ms": 1});
+    let works = json!({"name": "a__progress", "arguments": works, "_meta": {"progressToken": "p"}});
+    say(&mut agent, 4, "tools/call", works);
+    let mut steps = Vec::new();
+    let done = loop {
+        let message = agent.lines.recv_timeout(Duration::from_secs(60)).expect("a message");
+        match message["method"].as_str() {
+            Some("notifications/progress") => steps.push(message["params"].clone()),
+            Some(_) => {}
+            None => break message,
+        }
+    };
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{what}: {done}");
+    let told: Vec<_> = steps.iter().map(|at| (&at["progressToken"], &at["progress"])).collect();
+    assert_eq!(told, [(&json!("p"), &json!(1)), (&json!("p"), &json!(2))], "{what}: {steps:?}");
+    drop(agent.input.take());
+    let (code, said) = agent.end();
+    assert_eq!(code, Some(0), "{what}: {said}");
+}
+
+#[test]
+fn the_oldest_clients_on_a_pipe() {
+    let context = declared();
+    let oldest = |way: &str| ["2024-11-05", "2025-03-26"].map(|own| oldest(&context, own, way));
+    oldest("with a hub inside");
+    let hub = Hub::start(&context);
+    connected(&context, &["a", "b"]);
+    oldest("through the hub");
+    drop(hub);
 }
