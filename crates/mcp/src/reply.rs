@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use switchboard_core::port::{CallError, Delivery, Thing};
 use switchboard_core::registry::ListPage;
+use switchboard_model::ServerKey;
 use switchboard_wire::code::{self, Raised};
 use switchboard_wire::output::Giver;
 use switchboard_wire::{
@@ -248,13 +249,14 @@ impl Scribe {
         Reply::refused(Some(id), code::INTERNAL_ERROR, ENDED, None).with_status(200)
     }
 
-    /// Why a call has no result, as whoever called can act upon it.
+    /// Why a call has no result, as whoever called can act upon it. Whose fault it may be is named: of a client's
+    /// servers, and of the requests that it has under way, this is one of many.
     pub(crate) fn failure(
         &self,
         id: Id<'_>,
         era: Era,
         method: &str,
-        error: &CallError,
+        (error, server): (&CallError, Option<&ServerKey>),
         missing: Option<&JsonBuf>,
     ) -> Reply {
         if let (Era::Stateless, CallError::Rpc(_), Some(missing)) = (era, error, missing) {
@@ -291,12 +293,12 @@ impl Scribe {
             | CallError::Params(_) => (code::INVALID_PARAMS, None),
             CallError::NoMethod(_) => (code::METHOD_NOT_FOUND, None),
             _ if method == method::TOOLS_CALL => {
-                let result = output::error_result(&advice(error));
+                let result = output::error_result(&advice(error, server));
                 return self.result(id, era, method, result.as_json());
             }
             _ => (code::INTERNAL_ERROR, None),
         };
-        let text = advice(error);
+        let text = advice(error, server);
         let mut out = Vec::with_capacity(128);
         write::error(&mut out, Some(id), code, &text, data.as_ref().map(JsonBuf::as_json));
         Reply::ok(out)
@@ -317,7 +319,7 @@ fn is_complete(result: Json<'_>) -> bool {
 }
 
 /// What happened, and what to do next, for a model.
-fn advice(error: &CallError) -> String {
+fn advice(error: &CallError, server: Option<&ServerKey>) -> String {
     let next = match error {
         CallError::NotFound { thing: Thing::Tool, .. } => "List the tools again.",
         CallError::TimedOut { .. } => {
@@ -343,20 +345,32 @@ fn advice(error: &CallError) -> String {
         CallError::Unauthorized { .. } => {
             "Tell the user that this server needs to be signed in to."
         }
-        _ => return sentence(error),
+        _ => return sentence(error, server),
     };
-    format!("{} {next}", sentence(error))
+    format!("{} {next}", sentence(error, server))
 }
 
 /// The error as a sentence.
-fn sentence(error: &CallError) -> String {
+fn sentence(error: &CallError, server: Option<&ServerKey>) -> String {
+    let server = server.map_or_else(|| "the server".to_owned(), named);
     let text = match error {
         CallError::NotFound { thing: Thing::Tool, name } => format!("Unknown tool: `{name}`"),
-        CallError::NotConnected { .. } => format!("The server cannot be used now: {error}"),
+        CallError::NotConnected { .. } => format!("{server} cannot be used now: {error}"),
+        CallError::Lost { reason, .. } => format!("the connection to {server} ended: {reason}"),
+        CallError::TimedOut { .. }
+        | CallError::Busy { .. }
+        | CallError::Unauthorized { .. }
+        | CallError::Http { .. }
+        | CallError::Throttled { .. }
+        | CallError::Malformed(_) => format!("{server}: {error}"),
         other => other.to_string(),
     };
     let mut letters = text.chars();
     let capital = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("{capital}{}{end}", letters.as_str())
+}
+
+fn named(server: &ServerKey) -> String {
+    format!("the server `{}`", server.name)
 }

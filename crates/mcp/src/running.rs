@@ -220,7 +220,9 @@ impl Task {
                     return Some(reply);
                 }
                 let missing = running.port.missing();
-                Some(scribe.failure(id, era, self.method, &error, missing.as_ref()))
+                let server = self.inner.leads(&self.asker, self.method, self.params.as_json());
+                let failed = (&error, server.as_ref());
+                Some(scribe.failure(id, era, self.method, failed, missing.as_ref()))
             }
             Outcome::Answer(Ok(result)) if era == Era::Stateless => {
                 Some(self.towards_stateless(&running, &result))

@@ -67,7 +67,7 @@ impl Inner {
         };
         let fail = |error: &CallError| {
             let era = switchboard_wire::Era::Stateless;
-            self.scribe.failure(id.as_id(), era, method, error, None)
+            self.scribe.failure(id.as_id(), era, method, (error, None), None)
         };
         if (0..count).any(refuses) {
             let reason = "the user did not open the page that its server wants opened first";

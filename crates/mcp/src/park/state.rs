@@ -80,7 +80,7 @@ impl Inner {
     }
 
     /// The server that a request leads to, in what its caller sees now.
-    fn leads(&self, asker: &Asker, method: &str, params: Json<'_>) -> Option<ServerKey> {
+    pub(crate) fn leads(&self, asker: &Asker, method: &str, params: Json<'_>) -> Option<ServerKey> {
         let (view, who, origin) = (&*asker.view, &*asker.who, CallOrigin::Mcp);
         self.router.leads(&Request {
             view,

@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use switchboard_core::port::{CallError, Caller, Who};
 use switchboard_core::{Request, Surface};
-use switchboard_model::{CallOrigin, Timing};
+use switchboard_model::{CallOrigin, ServerKey, Timing};
 use switchboard_wire::{Era, Id, IdBuf, Json, JsonBuf, code, method, write};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -62,7 +62,7 @@ impl Inner {
         let uri = params.as_json().get("uri").and_then(Json::string).unwrap_or_default();
         let Some(place) = self.router.resource(&asker.view, &uri) else {
             let error = self.router.no_resource(&asker.view, &uri);
-            return Work::Reply(self.told(&id, method, Err(error)));
+            return Work::Reply(self.told(&id, method, None, Err(error)));
         };
         let port = Port::new(
             out,
@@ -114,7 +114,7 @@ impl Inner {
                 Err(over) => return wish.inner.given_up(&id, method::SUBSCRIBE, over),
             };
             wish.is_granted = asked.is_ok();
-            Some(wish.inner.told(&id, method::SUBSCRIBE, asked))
+            Some(wish.inner.told(&id, method::SUBSCRIBE, Some(&wish.place.0), asked))
         }))
     }
 
@@ -129,11 +129,14 @@ impl Inner {
         let Some(agreed) = left else {
             return Work::Reply(empty(self, &id, Era::Session, method::UNSUBSCRIBE));
         };
+        let server = place.0.clone();
         let told = self.tell_off(agreed, asker.who.clone(), place);
         let inner = self.clone();
         Work::Later(Box::pin(async move {
             match waiting.until(told).await {
-                Ok(Ok(Some(told))) => Some(inner.told(&id, method::UNSUBSCRIBE, told)),
+                Ok(Ok(Some(told))) => {
+                    Some(inner.told(&id, method::UNSUBSCRIBE, Some(&server), told))
+                }
                 // The hub ends before the server has said anything.
                 Ok(_) => inner.given_up(&id, method::UNSUBSCRIBE, Over::Ended),
                 Err(over) => inner.given_up(&id, method::UNSUBSCRIBE, over),
@@ -141,10 +144,18 @@ impl Inner {
         }))
     }
 
-    fn told(&self, id: &IdBuf, method: &str, asked: Result<(), CallError>) -> Reply {
+    fn told(
+        &self,
+        id: &IdBuf,
+        method: &str,
+        server: Option<&ServerKey>,
+        asked: Result<(), CallError>,
+    ) -> Reply {
         match asked {
             Ok(()) => empty(self, id, Era::Session, method),
-            Err(error) => self.scribe.failure(id.as_id(), Era::Session, method, &error, None),
+            Err(error) => {
+                self.scribe.failure(id.as_id(), Era::Session, method, (&error, server), None)
+            }
         }
     }
 

@@ -321,7 +321,8 @@ async fn failures_are_such_as_a_model_can_act_upon() {
     let body = client.post(&call(2, "alpha__gone", json!({}))).await.json().await;
     assert_eq!(body["result"]["isError"], true);
     let said = body["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(said.contains("the process exited") && said.contains("check before"), "{said}");
+    let why = "The connection to the server `alpha` ended: the process exited.";
+    assert!(said.starts_with(why) && said.contains("check before"), "{said}");
     let body = client.post(&call(3, "alpha__nothing", json!({}))).await.json().await;
     assert_eq!(body["error"]["code"], -32602);
     assert!(body["error"]["message"].as_str().unwrap().contains("alpha__nothing"));

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use switchboard_testkit::Scratch;
-use switchboard_testkit::script::{Script, Scripted};
+use switchboard_testkit::script::{Script, Scripted, Speaks};
+use switchboard_wire::Era;
 
 use crate::agents::token;
 use crate::client::{Client, Stream};
@@ -16,11 +17,14 @@ use crate::hub::{Hub, connected, status, wait};
 const OWN: &str = "scripted://static/text";
 const URI: &str = "mcp://a/scripted://static/text";
 
+/// How a server is started that can be killed.
+type Start = fn(&Script) -> Server;
+
 /// A server that can be killed and comes back as another script says.
 struct Server {
     context: Context,
     /// Where it is not on a pipe.
-    http: Option<Scripted>,
+    far: Option<Scripted>,
 }
 
 impl Server {
@@ -31,18 +35,25 @@ impl Server {
         let (program, file) = (program.display(), context.work().join("script.json"));
         let line = format!(r#"exec '{program}' stdio --script "$(cat '{}')""#, file.display());
         let entry = format!("command = \"/bin/sh\"\nargs = [\"-c\", {line:?}]\n");
-        Self { context: declared(context, &entry), http: None }
+        Self { context: declared(context, &entry), far: None }
     }
 
     fn http(script: &Script) -> Self {
-        let running = Scripted::http(script);
+        Self::far(Scripted::http(script))
+    }
+
+    fn sse(script: &Script) -> Self {
+        Self::far(Scripted::sse(script))
+    }
+
+    fn far(running: Scripted) -> Self {
         let entry = format!("url = {:?}\n", running.url());
-        Self { context: declared(Context::new(), &entry), http: Some(running) }
+        Self { context: declared(Context::new(), &entry), far: Some(running) }
     }
 
     /// Kills it, and lets it come back as another one.
     fn replace(&mut self, script: &Script) {
-        if let Some(running) = &mut self.http {
+        if let Some(running) = &mut self.far {
             return running.restart(script);
         }
         self.context.write("script.json", &script.to_json());
@@ -56,22 +67,59 @@ fn declared(context: Context, entry: &str) -> Context {
     context.with("switchboard.toml", &text)
 }
 
-fn words(result: &Value) -> &str {
-    result["content"][0]["text"].as_str().unwrap_or_default()
+/// What is asked of a server, in a way that takes so many milliseconds, and what it says then.
+fn asks(ms: u64) -> [(&'static str, Value, &'static str); 3] {
+    let slow = json!({"uri": format!("mcp://a/scripted://slow/{ms}")});
+    [
+        ("tools/call", json!({"name": "a__sleep", "arguments": {"ms": ms}}), "slept"),
+        ("resources/read", slow, "slow"),
+        (
+            "prompts/get",
+            json!({"name": "a__plain", "arguments": {"ms": ms.to_string()}}),
+            "This is the prompt plain.",
+        ),
+    ]
 }
 
-/// Calls that are under way when the server dies; what each of them gets.
-fn lost(server: &mut Server, clients: &[&Client], next: &Script) -> Vec<Value> {
-    let count = clients.len();
+/// What an answer says, wherever its method has that.
+fn text(answer: &Value) -> &str {
+    let result = &answer["result"];
+    let places = ["/content/0/text", "/contents/0/text", "/messages/0/content/text"];
+    places.iter().find_map(|place| result.pointer(place)?.as_str()).unwrap_or_default()
+}
+
+/// The answer says that the connection to the server was lost, in the way of its method.
+fn check_lost(method: &str, answer: &Value) {
+    let said = match method {
+        "tools/call" => {
+            assert_eq!(answer["result"]["isError"], true, "{answer}");
+            text(answer)
+        }
+        _ => {
+            assert_eq!(answer["error"]["code"], -32603, "{method}: {answer}");
+            answer["error"]["message"].as_str().unwrap()
+        }
+    };
+    assert!(said.starts_with("The connection to the server `a` ended: "), "{method}: {said}");
+    assert_eq!(said.matches("connection ended").count(), 0, "{method}: it is said once: {said}");
+}
+
+/// Requests of everything are under way when the server dies: each is answered, and says why it failed.
+fn lost(server: &mut Server, clients: &[&Client], next: &Script) {
     std::thread::scope(|scope| {
-        let calls: Vec<_> = clients
-            .iter()
-            .map(|client| scope.spawn(|| client.call("a__sleep", json!({"ms": 120_000}))))
+        let each = clients.iter().flat_map(|client| asks(120_000).map(|asks| (client, asks)));
+        let under_way: Vec<_> = each
+            .map(|(client, (method, params, _))| {
+                (method, scope.spawn(move || client.ask(method, params)))
+            })
             .collect();
-        wait("the calls are under way", || status(&server.context)[0]["in_flight"] == count);
+        let count = under_way.len();
+        wait("they are under way", || status(&server.context)[0]["in_flight"] == count);
         server.replace(next);
-        calls.into_iter().map(|call| call.join().unwrap()).collect()
-    })
+        for (method, answer) in under_way {
+            check_lost(method, &answer.join().unwrap());
+        }
+    });
 }
 
 fn check(mut server: Server, script: &Script) {
@@ -85,15 +133,14 @@ fn check(mut server: Server, script: &Script) {
     let tools = session.tools();
     for lives in 1..=2 {
         let next = script.clone().tools(lives);
-        for result in lost(&mut server, &[&session, &stateless], &next) {
-            assert_eq!(result["isError"], true, "{result}");
-            assert!(words(&result).contains("connection"), "{result}");
-        }
+        lost(&mut server, &[&session, &stateless], &next);
         for stream in &streams {
             stream.until("notifications/tools/list_changed");
         }
         for client in [&session, &stateless] {
-            assert_eq!(words(&client.call("a__echo", json!({"text": "back"}))), "back");
+            for (method, params, says) in asks(1) {
+                assert_eq!(text(&client.ask(method, params)), says, "{method}");
+            }
             assert_eq!(client.tools().len(), tools.len() + lives);
         }
         touched(&stateless, URI, &streams);
@@ -108,7 +155,8 @@ fn touched(client: &Client, uri: &str, streams: &[Stream]) {
         // The connection is there a moment before it has subscribed again.
         let mut told = None;
         wait("the change of a resource is told", || {
-            assert_eq!(words(&client.call("a__touch", json!({"uri": OWN}))), "touched");
+            let touch = json!({"name": "a__touch", "arguments": {"uri": OWN}});
+            assert_eq!(text(&client.ask("tools/call", touch)), "touched");
             told = stream.soon(UPDATED);
             told.is_some()
         });
@@ -183,4 +231,65 @@ fn over_http_in_the_session_era() {
 fn over_http_in_the_stateless_era() {
     let script = Script::new().only("2026-07-28");
     check(Server::http(&script), &script);
+}
+
+#[test]
+fn over_sse() {
+    for revision in ["2024-11-05", "2025-11-25"] {
+        let script = Script::new().only(revision);
+        check(Server::sse(&script), &script);
+    }
+}
+
+/// A client was asked and comes back when the server has died: a server of the session era has forgotten all of it, and
+/// one of the stateless era has nothing to forget.
+#[test]
+fn while_the_client_is_asked() {
+    let starts: [(Start, Era); 5] = [
+        (Server::pipe, Era::Session),
+        (Server::http, Era::Session),
+        (Server::sse, Era::Session),
+        (Server::pipe, Era::Stateless),
+        (Server::http, Era::Stateless),
+    ];
+    for (start, era) in starts {
+        let script = Script::new().speaks(Speaks::Era(era));
+        asked(start(&script), &script, era);
+    }
+}
+
+fn asked(mut server: Server, script: &Script, era: Era) {
+    let (token, _) = token(&server.context, "cto");
+    let hub = Hub::start(&server.context);
+    connected(&server.context, &["a"]);
+    let client = Client::stateless(&hub, "/mcp", &token).able(json!({"elicitation": {}}));
+    let say = json!({"action": "accept", "content": {"answer": "yes"}});
+    let begin = |method: &str, params: &Value| {
+        let answer = client.ask(method, params.clone());
+        let result = &answer["result"];
+        assert_eq!(result["resultType"], "input_required", "{answer}");
+        let mut again = params.clone();
+        for name in result["inputRequests"].as_object().unwrap().keys() {
+            again["inputResponses"][name] = say.clone();
+        }
+        again["requestState"] = result["requestState"].clone();
+        again
+    };
+    let asks = [
+        ("tools/call", json!({"name": "a__elicit", "arguments": {}})),
+        ("resources/read", json!({"uri": "mcp://a/scripted://asks/elicit"})),
+    ];
+    let again = asks.each_ref().map(|(method, params)| begin(method, params));
+    server.replace(script);
+    let echo = json!({"name": "a__echo", "arguments": {"text": "back"}});
+    wait("it is back", || text(&client.ask("tools/call", echo.clone())) == "back");
+    for ((method, params), again) in asks.iter().zip(again) {
+        let answer = client.ask(method, again);
+        match era {
+            Era::Session => check_lost(method, &answer),
+            Era::Stateless => assert_eq!(text(&answer), say.to_string(), "{method}: {answer}"),
+        }
+        let answer = client.ask(method, begin(method, params));
+        assert_eq!(text(&answer), say.to_string(), "{method}: {answer}");
+    }
 }

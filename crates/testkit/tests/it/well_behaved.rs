@@ -92,6 +92,7 @@ fn reading(client: &mut Client<impl Link>) {
     let mut read = |uri: &str| client.request(method::RESOURCES_READ, json!({"uri": uri}));
     assert_eq!(read("scripted://static/text")["result"]["contents"][0]["text"], "hello world");
     assert_eq!(read("scripted://item/7")["result"]["contents"][0]["text"], "item 7");
+    assert_eq!(read("scripted://slow/1")["result"]["contents"][0]["text"], "slow");
     let missing = read("scripted://nothing")["error"]["code"].as_i64();
     assert_eq!(missing, Some(if client.is_stateless() { -32602 } else { -32002 }));
     let greeting = json!({"name": "greet", "arguments": {"name": "Ada"}});
@@ -113,27 +114,30 @@ fn progress(client: &mut Client<impl Link>) {
 }
 
 fn questions(client: &mut Client<impl Link>) {
-    for (tool, asked) in [
-        ("elicit", method::ELICIT),
-        ("sample", method::CREATE_MESSAGE),
-        ("roots", method::ROOTS_LIST),
+    let tool = |name: &str| json!({"name": name, "arguments": {"text": "?"}});
+    for (wants, mut params, asked) in [
+        (method::TOOLS_CALL, tool("elicit"), method::ELICIT),
+        (method::TOOLS_CALL, tool("sample"), method::CREATE_MESSAGE),
+        (method::TOOLS_CALL, tool("roots"), method::ROOTS_LIST),
+        (method::RESOURCES_READ, json!({"uri": "scripted://asks/elicit"}), method::ELICIT),
     ] {
-        let mine = json!({"said": tool});
-        let mut params = json!({"name": tool, "arguments": {"text": "?"}});
-        let id = client.ask(method::TOOLS_CALL, params.clone());
+        let mine = json!({"said": asked});
+        let id = client.ask(wants, params.clone());
         let answer = if client.is_stateless() {
             let result = client.answer(id)["result"].take();
             assert_eq!(result["resultType"], "input_required");
             assert_eq!(result["inputRequests"]["input"]["method"], asked);
             params["inputResponses"] = json!({"input": mine});
             params["requestState"] = result["requestState"].clone();
-            client.request(method::TOOLS_CALL, params)
+            client.request(wants, params)
         } else {
             let question = client.heard(asked);
             client.link.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": mine}));
             client.answer(id)
         };
-        assert_eq!(text(&answer), mine.to_string());
+        let result = &answer["result"];
+        let content = result.get("content").or(result.get("contents")).expect("content");
+        assert_eq!(content[0]["text"], mine.to_string());
     }
 }
 

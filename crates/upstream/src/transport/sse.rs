@@ -98,6 +98,8 @@ async fn read(channel: &Arc<Channel>, mut stream: Stream) -> String {
                 channel.journal.remark("an event was too long and is left out");
             }
             Ok(None) => return "the event stream ended".to_owned(),
+            // Whoever hears of it is told anyway that the connection ended.
+            Err(CallError::Lost { reason, .. }) => return reason,
             Err(error) => return error.to_string(),
         }
     }

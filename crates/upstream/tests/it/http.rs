@@ -77,14 +77,20 @@ async fn what_a_server_says_by_itself_is_heard() {
     for manner in [Manner::Events, Manner::Stateless, Manner::Old] {
         let (hub, remote) = hub(manner).await;
         soon(|| remote.is_heard()).await;
-        let listed = || remote.seen().iter().filter(|what| *what == "tools/list").count();
-        let before = listed();
+        let counts = || {
+            let seen = remote.seen();
+            ["tools/list", "answer"].map(|of| seen.iter().filter(|what| *what == of).count())
+        };
+        assert_eq!(counts(), [1, 0], "{manner:?}: nothing was told so far");
         remote.tell(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
         remote.tell(r#"{"jsonrpc":"2.0","id":"p1","method":"ping"}"#);
-        let lists = if manner == Manner::Old { 0 } else { 1 };
-        soon(|| listed() - before >= lists).await;
+        soon(|| counts() == [2, 1]).await;
         tokio::time::sleep(Duration::from_millis(600)).await;
-        assert_eq!(listed() - before, lists, "{manner:?}");
+        assert_eq!(
+            counts(),
+            [2, 1],
+            "{manner:?}: the list is asked for anew, and the ping answered"
+        );
         assert!(hub.state("r").is_connected());
         hub.stop().await;
     }

@@ -301,7 +301,9 @@ fn old(shared: &Arc<Shared>, method: &Method, uri: &Uri, body: &[u8]) -> Respons
             live(shared, "event: endpoint\ndata: /messages?id=1\n\n".to_owned())
         }
         (&Method::POST, "/messages") => {
-            if let Ok(Message::Request(request)) = Message::parse(body, &Limits::DEFAULT) {
+            let message = Message::parse(body, &Limits::DEFAULT).unwrap();
+            shared.note(message.method().unwrap_or("answer"));
+            if let Message::Request(request) = message {
                 let mut out = Vec::new();
                 match result(&request.method, false) {
                     Some(found) => write::result(&mut out, request.id, json(found).as_json()),
@@ -315,6 +317,9 @@ fn old(shared: &Arc<Shared>, method: &Method, uri: &Uri, body: &[u8]) -> Respons
             }
             StatusCode::ACCEPTED.into_response()
         }
-        _ => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+        _ => {
+            shared.note(method.as_str());
+            StatusCode::METHOD_NOT_ALLOWED.into_response()
+        }
     }
 }

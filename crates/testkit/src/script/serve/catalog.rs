@@ -96,6 +96,10 @@ pub(super) const TEXT_URI: &str = "scripted://static/text";
 pub(super) const JSON_URI: &str = "scripted://static/json";
 pub(super) const BLOB_URI: &str = "scripted://static/blob";
 const ITEM: &str = "scripted://item/";
+/// Beside what is listed: what follows is after how many milliseconds it is read.
+pub(super) const SLOW: &str = "scripted://slow/";
+/// Beside what is listed: what follows is the tool whose question has to be answered first.
+pub(super) const ASKS: &str = "scripted://asks/";
 
 pub(super) fn resources(extras: usize) -> Vec<Value> {
     let own = [
@@ -130,8 +134,9 @@ pub(super) fn content(uri: &str, extras: usize) -> Option<Value> {
         BLOB_URI => json!({"uri": uri, "mimeType": "application/octet-stream", "blob": "AAECAw=="}),
         _ => {
             let item = uri.strip_prefix(ITEM).map(|id| format!("item {id}"));
+            let slow = || uri.starts_with(SLOW).then(|| "slow".to_owned());
             let listed = || resources(extras).iter().any(|one| one["uri"] == uri);
-            let text = item.or_else(|| listed().then(|| "extra".to_owned()))?;
+            let text = item.or_else(slow).or_else(|| listed().then(|| "extra".to_owned()))?;
             json!({"uri": uri, "mimeType": "text/plain", "text": text})
         }
     })

@@ -6,7 +6,7 @@ use switchboard_wire::{Era, Revision, code, meta, method};
 use super::dispatch::Call;
 use super::era::Refusal;
 use super::world::held;
-use super::{catalog, lasting, lists, notices, tools};
+use super::{ask, catalog, lasting, lists, notices, tools};
 use crate::script::fault::List;
 
 /// The outcome of a request that is in order so far.
@@ -50,7 +50,7 @@ fn finished(call: &Call, mut result: Value) -> Value {
         method::PROMPTS_LIST,
         method::RESOURCES_READ,
     ];
-    if kept.contains(&call.method.as_str()) {
+    if kept.contains(&call.method.as_str()) && result["resultType"] == "complete" {
         result["ttlMs"] = call.world.script.holds_ms.into();
         result["cacheScope"] = "private".into();
     }
@@ -88,6 +88,10 @@ fn discover(call: &Call) -> Value {
 
 fn read(call: &Call) -> Result<Value, Refusal> {
     let uri = call.params["uri"].as_str().unwrap_or_default();
+    if let Some(tool) = uri.strip_prefix(catalog::ASKS) {
+        return read_asking(call, uri, tool);
+    }
+    pause(call, uri.strip_prefix(catalog::SLOW));
     let extras = held(&call.world.extras).resources;
     let edited = held(&call.world.edited).get(uri).cloned();
     let edited = edited.map(|text| json!({"uri": uri, "mimeType": "text/plain", "text": text}));
@@ -103,7 +107,29 @@ fn read(call: &Call) -> Result<Value, Refusal> {
     }
 }
 
+/// What it holds is what the caller answers.
+fn read_asking(call: &Call, uri: &str, tool: &str) -> Result<Value, Refusal> {
+    let told = ask::ask(call, tool)?;
+    if told["resultType"] == "input_required" {
+        return Ok(told);
+    }
+    let text = told["content"][0]["text"].as_str().unwrap_or_default();
+    if told["isError"] == true {
+        return Err(Refusal::new(code::INTERNAL_ERROR, text));
+    }
+    Ok(json!({"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}))
+}
+
+/// Waits for so many milliseconds, if there is a number.
+fn pause(call: &Call, ms: Option<&str>) {
+    if let Some(ms) = ms.and_then(|ms| ms.parse().ok()) {
+        call.cancel.pause(ms, call.outlet.as_ref());
+    }
+}
+
+/// Any of them takes `ms` beside its own arguments.
 fn prompt(call: &Call) -> Result<Value, Refusal> {
+    pause(call, call.params["arguments"]["ms"].as_str());
     let name = call.params["name"].as_str().unwrap_or_default();
     let who = call.params["arguments"]["name"].as_str();
     let known = lists::all(call, List::Prompts).iter().any(|prompt| prompt["name"] == name);
