@@ -1,10 +1,13 @@
 //! Texts that parsers get wrong, hang on or die of. A set of our own, so that it is always run.
 
+pub mod headers;
 mod large;
+mod messages;
 mod public;
 mod values;
 
 pub use self::large::{large, many, quadratic};
+pub use self::messages::{bulky, bytes};
 pub use self::public::{public_strings, public_values};
 pub use self::values::{STRINGS, VALUES};
 

@@ -9,16 +9,24 @@ mod random;
 use serde_json::json;
 use switchboard_testkit::{hostile, panics};
 
+use self::memory::leaves_nothing;
 use crate::kit::{Client, Hub, call, request, stateless};
 use crate::legacy;
 
 /// Sends it as each of them; nothing may break. How many bytes that were.
 async fn check(clients: &[Client], what: &str, body: &[u8]) -> usize {
+    let mut sent = 0;
     for client in clients {
         let answer = client.send("POST", body).await;
         assert!(answer.status < 500, "{what}: {}", answer.status);
+        sent += length(client) + body.len();
     }
-    clients.len() * body.len()
+    sent
+}
+
+/// Bytes of what it says besides.
+fn length(client: &Client) -> usize {
+    client.headers.iter().map(|(name, value)| name.len() + value.len()).sum()
 }
 
 async fn clients(hub: &Hub) -> Vec<Client> {
@@ -50,24 +58,31 @@ async fn still_serves(hub: &Hub) {
 
 #[tokio::test]
 async fn hostile_texts() {
+    let inputs = hostile::small();
     for hub in Hub::each_way().await {
         let clients = clients(&hub).await;
-        for input in hostile::small() {
-            check(&clients, &input.name, &input.bytes).await;
-        }
-        for key in hostile::KEYS {
-            check_key(&clients, key).await;
-        }
+        leaves_nothing("hostile texts", async || {
+            let mut sent = 0;
+            for input in &inputs {
+                sent += check(&clients, &input.name, &input.bytes).await;
+            }
+            for key in hostile::KEYS {
+                sent += check_key(&clients, key).await;
+            }
+            sent
+        })
+        .await;
         still_serves(&hub).await;
     }
 }
 
-/// A name, as each value inside of a good message.
-async fn check_key(clients: &[Client], key: &str) {
+/// A name, as each value inside of a good message. How many bytes that were.
+async fn check_key(clients: &[Client], key: &str) -> usize {
+    let mut sent = 0;
     for member in ["id", "method", "params"] {
         let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "alpha__echo"}});
         message[member] = key.into();
-        check(clients, key, message.to_string().as_bytes()).await;
+        sent += check(clients, key, message.to_string().as_bytes()).await;
     }
     let mut params = json!({"name": key, "uri": key, "cursor": key, "requestState": key, "inputResponses": {key: key}, "arguments": {key: key}});
     params["_meta"] = stateless(json!({key: key}));
@@ -81,28 +96,30 @@ async fn check_key(clients: &[Client], key: &str) {
         "resources/subscribe",
     ] {
         let message = request(1, method, params.clone());
-        check(clients, key, message.as_bytes()).await;
+        sent += check(clients, key, message.as_bytes()).await;
         let encoded = switchboard_wire::header::encode(key).into_owned();
         let modern = clients[2].clone().with("mcp-method", method);
         let modern = if encoded.is_empty() { modern } else { modern.with("mcp-name", &encoded) };
-        check(&[modern], key, message.as_bytes()).await;
+        sent += check(&[modern], key, message.as_bytes()).await;
     }
+    sent
 }
 
-/// A value, as a message and as the arguments of a call.
-async fn check_value(clients: &[Client], name: &str, bytes: &[u8]) {
-    check(clients, name, bytes).await;
+/// A value, as a message and as the arguments of a call. How many bytes that were.
+async fn check_value(clients: &[Client], name: &str, bytes: &[u8]) -> usize {
     let head = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"alpha__raw","arguments":"#;
-    check(&clients[1..2], name, &[head, bytes, b"}}"].concat()).await;
+    let call = [head, bytes, b"}}"].concat();
+    check(clients, name, bytes).await + check(&clients[1..2], name, &call).await
 }
 
-/// A text, as an argument that comes back and as the name of a tool.
-async fn check_string(clients: &[Client], text: &str) {
+/// A text, as an argument that comes back and as the name of a tool. How many bytes that were.
+async fn check_string(clients: &[Client], text: &str) -> usize {
     let params = json!({"name": "alpha__raw", "arguments": {"text": text}});
-    let answer = clients[1].post(&request(1, "tools/call", params)).await;
+    let call = request(1, "tools/call", params);
+    let answer = clients[1].post(&call).await;
     assert_eq!(answer.json().await["result"]["text"], text, "nothing of it is lost");
     let message = request(1, "tools/call", json!({"name": text}));
-    check(&clients[1..2], text, message.as_bytes()).await;
+    length(&clients[1]) + call.len() + check(&clients[1..2], text, message.as_bytes()).await
 }
 
 /// What must hold everywhere, also where the public sets are not.
@@ -110,12 +127,17 @@ async fn check_string(clients: &[Client], text: &str) {
 async fn our_own_set() {
     for hub in Hub::each_way().await {
         let clients = clients(&hub).await;
-        for value in hostile::VALUES {
-            check_value(&clients, &String::from_utf8_lossy(value), value).await;
-        }
-        for text in hostile::STRINGS {
-            check_string(&clients, text).await;
-        }
+        leaves_nothing("our own set", async || {
+            let mut sent = 0;
+            for value in hostile::VALUES {
+                sent += check_value(&clients, &String::from_utf8_lossy(value), value).await;
+            }
+            for text in hostile::STRINGS {
+                sent += check_string(&clients, text).await;
+            }
+            sent
+        })
+        .await;
         still_serves(&hub).await;
     }
 }
@@ -126,9 +148,14 @@ async fn public_values() {
     let Some(values) = hostile::public_values() else { return };
     for hub in Hub::each_way().await {
         let clients = clients(&hub).await;
-        for value in &values {
-            check_value(&clients, &value.name, &value.bytes).await;
-        }
+        leaves_nothing("public values", async || {
+            let mut sent = 0;
+            for value in &values {
+                sent += check_value(&clients, &value.name, &value.bytes).await;
+            }
+            sent
+        })
+        .await;
         still_serves(&hub).await;
     }
 }
@@ -139,9 +166,14 @@ async fn public_strings() {
     let Some(texts) = hostile::public_strings() else { return };
     for hub in Hub::each_way().await {
         let clients = clients(&hub).await;
-        for text in &texts {
-            check_string(&clients, text).await;
-        }
+        leaves_nothing("public strings", async || {
+            let mut sent = 0;
+            for text in &texts {
+                sent += check_string(&clients, text).await;
+            }
+            sent
+        })
+        .await;
         still_serves(&hub).await;
     }
 }

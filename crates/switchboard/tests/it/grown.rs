@@ -82,7 +82,7 @@ fn wide(long: &str) -> Value {
 }
 
 /// Bytes of memory that the hub has.
-fn resident(hub: &Hub) -> u64 {
+pub(crate) fn resident(hub: &Hub) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{}/statm", hub.child.id())).unwrap();
     text.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }

@@ -27,6 +27,7 @@ mod embed;
 mod farewell;
 mod grown;
 mod holds;
+mod hostile;
 mod hub;
 mod import;
 mod internal;

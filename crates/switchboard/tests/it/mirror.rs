@@ -1,23 +1,27 @@
 //! Servers that note what they get as it comes, byte for byte, and say what they were given to say: on a pipe and
 //! behind HTTP, as JSON and as events, of either era. What they tell and ask before an answer comes as events always.
+//! How they are reached is in `mirror/ways.rs`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod ways;
+
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+
+use switchboard_model::{HttpKind, HttpSpec, StdioSpec, Template, Transport};
 
 /// What it says when it is met, and of what it has.
 const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{},"logging":{}},"serverInfo":{"name":"mirror","version":"1"}}"#;
 const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"resources":{},"prompts":{},"logging":{}},"ttlMs":60000,"cacheScope":"public"}"#;
-const LISTS: [(&str, &str); 4] = [
-    (
-        "tools",
-        r#"[{"name":"say","inputSchema":{"type":"object"}},{"name":"work","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]"#,
-    ),
+const LISTS: [(&str, &str); 3] = [
     ("resources", r#"[{"name":"it","uri":"mirror:it"}]"#),
     ("resourceTemplates", "[]"),
     ("prompts", r#"[{"name":"tell"}]"#),
 ];
+
+/// What it can do: just so, after having told something, after having asked, and not at all.
+pub(crate) const TOOLS: [&str; 4] = ["say", "work", "ask", "fail"];
 
 /// How long an answer may take that must come.
 const LONG: Duration = Duration::from_secs(60);
@@ -35,13 +39,19 @@ pub(crate) enum Way {
     Pipe,
     Json,
     Events,
+    /// The older transport, of the session era alone: one stream for all that it says.
+    Sse,
 }
 
 /// What it says: results without their end, which is the era's, and params.
 #[derive(Clone)]
 pub(crate) struct Words {
-    /// Of its tools. `work` tells of progress and logs before, and `ask` asks before.
+    /// An entry of its list of tools, by the tool's name.
+    pub(crate) tool: fn(&str) -> String,
+    /// Of its tools, but for `fail`. `work` tells of progress and logs before, and `ask` asks before.
     pub(crate) call: String,
+    /// Of its tool `fail`: an error.
+    pub(crate) error: String,
     /// Of its resource `mirror:it`.
     pub(crate) read: String,
     /// Of its prompt `tell`.
@@ -63,22 +73,15 @@ impl Era {
         }
     }
 
-    /// The result of a request that is for nothing it has.
+    /// The result of a request that is for nothing it has, nor for what it has.
     fn result(self, message: &str) -> Option<String> {
-        let list = |(list, rows): &(&str, &str)| {
-            let method = if *list == "resourceTemplates" { "resources/templates" } else { list };
-            let result = format!(
-                r#"{{"resultType":"complete","{list}":{rows},"ttlMs":60000,"cacheScope":"public"}}"#
-            );
-            is(message, &format!("{method}/list")).then_some(result)
-        };
         match self {
             Self::Session if is(message, "initialize") => Some(INITIALIZED.to_owned()),
             Self::Session if is(message, "ping") || is(message, "logging/setLevel") => {
                 Some("{}".to_owned())
             }
             Self::Stateless if is(message, "server/discover") => Some(DISCOVERED.to_owned()),
-            _ => LISTS.iter().find_map(list),
+            _ => None,
         }
     }
 }
@@ -108,22 +111,31 @@ struct Server {
     words: Words,
     notes: Mutex<Vec<String>>,
     noted: Condvar,
+    /// Whether nobody is let in.
+    is_away: AtomicBool,
+    /// The stream of the older transport.
+    stream: Mutex<Option<TcpStream>>,
 }
 
 impl Mirror {
     pub(crate) fn start(era: Era, way: Way, words: &Words) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (notes, noted) = (Mutex::default(), Condvar::new());
-        let server = Arc::new(Server { era, words: words.clone(), notes, noted });
+        let server = Arc::new(Server {
+            era,
+            words: words.clone(),
+            notes: Mutex::default(),
+            noted: Condvar::new(),
+            is_away: AtomicBool::new(false),
+            stream: Mutex::default(),
+        });
         let own = Arc::clone(&server);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let server = Arc::clone(&own);
-                std::thread::spawn(move || match way {
-                    Way::Pipe => read_lines(&stream, &server),
-                    Way::Json | Way::Events => read_request(&stream, &server, way),
-                });
+                if !server.is_away.load(Ordering::SeqCst) {
+                    std::thread::spawn(move || ways::serve(&stream, &server, way));
+                }
             }
         });
         Self { way, port, server }
@@ -131,19 +143,50 @@ impl Mirror {
 
     /// How it is declared.
     pub(crate) fn entry(&self, name: &str) -> String {
-        let port = self.port;
         let how = match self.way {
-            // A program that is nothing but a pipe to here.
-            Way::Pipe => format!(
-                "command = \"bash\"\nargs = [\"-c\", \"exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & exec cat >&3\"]"
-            ),
-            Way::Json | Way::Events => format!("url = \"http://127.0.0.1:{port}/mcp\""),
+            Way::Pipe => format!("command = \"bash\"\nargs = {:?}", self.pipe()),
+            Way::Json | Way::Events => format!("url = {:?}", self.url()),
+            Way::Sse => format!("url = {:?}\ntransport = \"sse\"", self.url()),
         };
         format!("[servers.{name}]\n{how}\n")
     }
 
+    /// The same to whoever embeds the hub.
+    pub(crate) fn transport(&self) -> Transport {
+        let http = |kind| {
+            let (url, headers) = (Template::literal(self.url()), [].into());
+            Transport::Http(HttpSpec { kind, url, headers })
+        };
+        match self.way {
+            Way::Pipe => Transport::Stdio(StdioSpec {
+                command: Template::literal("bash"),
+                args: self.pipe().map(Template::literal).into(),
+                env: [].into(),
+                cwd: None,
+            }),
+            Way::Json | Way::Events => http(HttpKind::Streamable),
+            Way::Sse => http(HttpKind::Sse),
+        }
+    }
+
+    /// The arguments of a program that is nothing but a pipe to here.
+    fn pipe(&self) -> [String; 2] {
+        let port = self.port;
+        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & exec cat >&3");
+        ["-c".to_owned(), script]
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
     pub(crate) fn era(&self) -> Era {
         self.server.era
+    }
+
+    /// From now on it is there for nobody who comes.
+    pub(crate) fn leave(&self) {
+        self.server.is_away.store(true, Ordering::SeqCst);
     }
 
     /// What it got since it was last asked, as it came: what is for what it has, and answers.
@@ -178,11 +221,29 @@ impl Server {
             if asks && self.era == Era::Session {
                 self.ask(&mut say);
             }
-            return say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+            let outcome = match is_for(message, "fail") {
+                true => format!(r#""error":{}"#, self.words.error),
+                false => format!(r#""result":{result}"#),
+            };
+            return say(&format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#));
         }
         let error = || r#""error":{"code":-32601,"message":"Method not found"}"#.to_owned();
-        let outcome = self.era.result(message).map(|result| format!(r#""result":{result}"#));
+        let result = self.era.result(message).or_else(|| self.list(message));
+        let outcome = result.map(|result| format!(r#""result":{result}"#));
         say(&format!(r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, outcome.unwrap_or_else(error)));
+    }
+
+    /// What it has of a kind, if that is asked.
+    fn list(&self, message: &str) -> Option<String> {
+        let tools = format!("[{}]", TOOLS.map(self.words.tool).join(","));
+        let mut lists = LISTS.into_iter().chain([("tools", &*tools)]);
+        let (list, rows) = lists.find(|(list, _)| {
+            let method = if *list == "resourceTemplates" { "resources/templates" } else { list };
+            is(message, &format!("{method}/list"))
+        })?;
+        Some(format!(
+            r#"{{"resultType":"complete","{list}":{rows},"ttlMs":60000,"cacheScope":"public"}}"#
+        ))
     }
 
     fn tell(&self, message: &str, mut say: impl FnMut(&str)) {
@@ -222,58 +283,4 @@ impl Server {
         self.notes.lock().unwrap().push(message.to_owned());
         self.noted.notify_all();
     }
-}
-
-fn read_lines(stream: &TcpStream, server: &Arc<Server>) {
-    let out = Arc::new(Mutex::new(stream.try_clone().unwrap()));
-    for line in BufReader::new(stream).lines().map_while(Result::ok) {
-        let (server, out) = (Arc::clone(server), Arc::clone(&out));
-        std::thread::spawn(move || {
-            server.hear(&line, |message| write(&out.lock().unwrap(), &format!("{message}\n")));
-        });
-    }
-}
-
-/// One request; the connection ends with its answer.
-fn read_request(stream: &TcpStream, server: &Server, way: Way) {
-    let Some((method, body)) = read(stream) else { return };
-    if method != "POST" {
-        return write(stream, "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n");
-    }
-    let is_more = is_for(&body, "work") || is_for(&body, "ask");
-    let (kind, before, after) = match way {
-        Way::Json if !is_more => ("application/json", "", ""),
-        _ => ("text/event-stream", "data: ", "\n\n"),
-    };
-    let mut head = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close\r\n\r\n");
-    server.hear(&body, |message| {
-        write(stream, &format!("{}{before}{message}{after}", std::mem::take(&mut head)));
-    });
-    if !head.is_empty() {
-        write(stream, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    }
-}
-
-fn read(stream: &TcpStream) -> Option<(String, String)> {
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    loop {
-        let start = head.len();
-        reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
-        let line = head[start..].trim().to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
-        }
-        if line.is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    Some((head.split(' ').next()?.to_owned(), String::from_utf8(body).ok()?))
-}
-
-fn write(mut stream: &TcpStream, text: &str) {
-    // Whoever does not wait for it is a hub that ends.
-    let _ = stream.write_all(text.as_bytes());
 }

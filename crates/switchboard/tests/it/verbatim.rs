@@ -2,66 +2,74 @@
 //! way: what is nobody's business passes byte for byte, whichever way there is between them. What the hub has to
 //! put in other words (names, URIs, ids, tokens for progress, states) is not compared.
 
+mod door;
+mod library;
+mod lists;
+pub(crate) mod words;
+
 use serde_json::json;
 
+use self::door::Door;
+use self::words::{reply, requests, words};
 use crate::agents::token;
 use crate::client::{Client, Reader};
 use crate::context::Context;
 use crate::hub::{Hub, connected};
 use crate::mirror::{Era, Mirror, Way, Words, between};
 
-/// Unknown fields, numbers as they were written, order, spaces, escapes, and half of a surrogate pair.
-const ODD: &str =
-    r#"{ "b":1.0,"a":9223372036854775809, "s":"\ud800 \u00e9 \/","é":[1e2,-0.0,1E+5],"b2":{} }"#;
 /// What a request of the stateless era says of itself, with that it wants to hear what is logged.
 const ABOUT: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"debug","#;
 
-const ERAS: [(&str, Era); 2] = [("session", Era::Session), ("stateless", Era::Stateless)];
-const WAYS: [(&str, Way); 3] = [("pipe", Way::Pipe), ("json", Way::Json), ("events", Way::Events)];
+/// Servers by name.
+const SERVERS: [(&str, Era, Way); 7] = [
+    ("session-events", Era::Session, Way::Events),
+    ("session-json", Era::Session, Way::Json),
+    ("session-pipe", Era::Session, Way::Pipe),
+    ("session-sse", Era::Session, Way::Sse),
+    ("stateless-events", Era::Stateless, Way::Events),
+    ("stateless-json", Era::Stateless, Way::Json),
+    ("stateless-pipe", Era::Stateless, Way::Pipe),
+];
 
-fn words() -> Words {
-    Words {
-        call: format!(
-            r#"{{ "content":[{{"type":"text","text":"\udc00","x":{ODD}}}],"z" : {ODD},"structuredContent":{ODD}"#
-        ),
-        read: format!(
-            r#"{{ "z" : {ODD},"contents":[{{"x":{ODD},"text":"\udc00","uri":"mirror:it","y":1.0}}]"#
-        ),
-        prompt: format!(
-            r#"{{ "z" : {ODD},"messages":[{{"x":1.0,"role":"user","content":{{"x":{ODD},"text":"\udc00","type":"text"}}}}],"description":"\/""#
-        ),
-        progress: format!(
-            r#" "total":1e2,"progress":1.0,"x":{ODD},"message":"\ud800 \/","y":9223372036854775809 "#
-        ),
-        log: format!(r#"{{ "data":{ODD},"level":"info","x":1.0,"logger":"\udc00 \/","y":{ODD} }}"#),
-        question: format!(
-            r#"{{ "x":{ODD},"message":"\udc00 \/","requestedSchema":{{"type":"object","properties":{{"name":{{"type":"string","x":1.0}}}}}} }}"#
-        ),
+fn mirrors() -> Vec<(&'static str, Mirror)> {
+    let start = |(name, era, way)| (name, Mirror::start(era, way, &words()));
+    SERVERS.map(start).into()
+}
+
+/// A hub in front of them, and the token of an agent who may use them all.
+fn hub(mirrors: &[(&str, Mirror)]) -> (Context, Hub, String) {
+    let names = SERVERS.map(|(name, ..)| name);
+    let entries: String = mirrors.iter().map(|(name, mirror)| mirror.entry(name)).collect();
+    let text = format!("{entries}[agents.cto]\nservers = {names:?}\n");
+    let context = Context::new().with("switchboard.toml", &text);
+    let (token, _) = token(&context, "cto");
+    let hub = Hub::start(&context);
+    connected(&context, &names);
+    (context, hub, token)
+}
+
+/// Clients of both eras at every door that there is for them.
+fn doors(context: &Context, hub: &Hub, token: &str) -> Vec<(String, Era, Door)> {
+    let mut doors = Vec::new();
+    for read_by in [Reader::Hub, Reader::Library] {
+        let able = json!({"elicitation": {}});
+        let client = Client::stateless(hub, "/mcp", token).able(able).read_by(read_by);
+        let session = client.clone().initialized("2025-11-25");
+        for (era, client) in [(Era::Session, session), (Era::Stateless, client)] {
+            doors.push((format!("read by {read_by:?}"), era, Door::Posts(client)));
+        }
     }
-}
-
-/// What a client answers to a question.
-fn reply() -> String {
-    format!(r#"{{ "x":{ODD},"action":"accept","content":{{"name":"\ud800 \/","y":1.0}} }}"#)
-}
-
-/// A request: the method, what it is for by its server's word, and the params that stand before that.
-fn requests() -> [(&'static str, &'static str, String); 5] {
-    let call = || format!(r#""x-own" : 1.50,"arguments":{ODD},"name":"#);
-    let prompt = format!(r#""x-own" : {ODD},"arguments":{{"b":"\ud800 \/","a":"é"}},"name":"#);
-    [
-        ("tools/call", "say", call()),
-        ("resources/read", "mirror:it", format!(r#""x-own" : 1.50,"x":{ODD},"uri":"#)),
-        ("prompts/get", "tell", prompt),
-        ("tools/call", "work", call()),
-        ("tools/call", "ask", call()),
-    ]
+    for era in [Era::Session, Era::Stateless] {
+        doors.push(("on a pipe".to_owned(), era, Door::pipe(context, "cto", era)));
+    }
+    doors.push(("older".to_owned(), Era::Session, Door::older(hub, token)));
+    doors
 }
 
 /// A client of an era before a server.
 struct Pair<'p> {
     era: Era,
-    client: &'p Client,
+    door: &'p Door,
     name: &'p str,
     mirror: &'p Mirror,
     /// What to call it where it fails.
@@ -78,7 +86,7 @@ impl Pair<'_> {
     }
 
     /// Sends a request; the messages that come.
-    fn send(&self, method: &str, own: &str, params: &str) -> impl Iterator<Item = String> + use<> {
+    fn send(&self, method: &str, own: &str, params: &str) -> impl Iterator<Item = String> {
         let subject = self.published(method, own);
         let (about, headers) = match self.era {
             Era::Session => ("", String::new()),
@@ -93,7 +101,7 @@ impl Pair<'_> {
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{{params},{meta}}}}}"#
         );
-        self.client.messages(&body, &headers)
+        self.door.messages(&body, &headers)
     }
 
     fn check(&self, method: &str, own: &str, before: &str) {
@@ -124,6 +132,10 @@ impl Pair<'_> {
     /// The answer: the same to the last byte in the session era, else with that era's members behind it.
     fn answered(&self, label: &str, method: &str, own: &str, answer: &str) {
         let words = words();
+        if own == "fail" {
+            let error = format!(r#"{{"jsonrpc":"2.0","id":7,"error":{}}}"#, words.error);
+            return assert_eq!(answer, error, "{label}");
+        }
         let said = match method {
             "tools/call" => words.call,
             "resources/read" => words.read.replace(own, &self.published(method, own)),
@@ -171,7 +183,7 @@ impl Pair<'_> {
                 );
                 assert_eq!(asked, same, "{label}");
                 let reply = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{reply}}}"#);
-                assert_eq!(self.client.messages(&reply, "").next(), None, "{label}");
+                assert_eq!(self.door.messages(&reply, "").next(), None, "{label}");
                 messages.last()
             }
             Era::Stateless => {
@@ -194,31 +206,14 @@ impl Pair<'_> {
 
 #[test]
 fn what_is_nobodys_business_passes_byte_for_byte() {
-    let mut servers: Vec<(String, Mirror)> = ERAS
-        .iter()
-        .flat_map(|(word, era)| {
-            WAYS.map(|(way, how)| (format!("{word}-{way}"), Mirror::start(*era, how, &words())))
-        })
-        .collect();
-    servers.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let names: Vec<&str> = servers.iter().map(|(name, _)| name.as_str()).collect();
-    let entries: String = servers.iter().map(|(name, mirror)| mirror.entry(name)).collect();
-    let text = format!("{entries}[agents.cto]\nservers = {names:?}\n");
-    let context = Context::new().with("switchboard.toml", &text);
-    let (token, _) = token(&context, "cto");
-    let hub = Hub::start(&context);
-    connected(&context, &names);
-    for read_by in [Reader::Hub, Reader::Library] {
-        let able = json!({"elicitation": {}});
-        let client = Client::stateless(&hub, "/mcp", &token).able(able).read_by(read_by);
-        let session = client.clone().initialized("2025-11-25");
-        for (era, client) in [(Era::Session, &session), (Era::Stateless, &client)] {
-            for (name, mirror) in &servers {
-                let label = format!("read by {read_by:?}, {era:?} before {name}");
-                let pair = Pair { era, client, name, mirror, label };
-                for (method, own, before) in requests() {
-                    pair.check(method, own, &before);
-                }
+    let mirrors = mirrors();
+    let (context, hub, token) = hub(&mirrors);
+    for (way, era, door) in &doors(&context, &hub, &token) {
+        for (name, mirror) in &mirrors {
+            let label = format!("{way}, {era:?} before {name}");
+            let pair = Pair { era: *era, door, name, mirror, label };
+            for (method, own, before) in requests() {
+                pair.check(method, own, &before);
             }
         }
     }

@@ -6,58 +6,13 @@ use std::time::Duration;
 use fastrand::Rng;
 use serde_json::json;
 use switchboard_testkit::data::repetitions;
+use switchboard_testkit::hostile::headers::{Field, bend};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 use super::memory::leaves_nothing;
 use super::still_serves;
 use crate::kit::{Answer, Client, Hub, request, stateless};
-
-/// A header as it goes out.
-type Field = (Vec<u8>, Vec<u8>);
-
-/// What steers the endpoint, or how a message is read.
-const NAMES: [&str; 19] = [
-    "host",
-    "authorization",
-    "content-length",
-    "mcp-session-id",
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-    "mcp-param-region",
-    "last-event-id",
-    "accept",
-    "content-type",
-    "origin",
-    "traceparent",
-    "connection",
-    "transfer-encoding",
-    "expect",
-    "upgrade",
-    "te",
-    "trailer",
-];
-
-/// What is no name.
-const BROKEN: [&[u8]; 8] =
-    [b"", b" host", b"host ", b"ho st", b"h\0st", b"h\xF6st", b"\xFF", b"(authorization)"];
-
-/// Values that mean something to some of them, or nearly do.
-const VALUES: [&[u8]; 12] = [
-    b"",
-    b"0",
-    b"1",
-    b"+5",
-    b"-1",
-    b"5, 5",
-    b"99999999999999999999",
-    b"chunked",
-    b"gzip, chunked",
-    b"close",
-    b"keep-alive, Upgrade",
-    b"null",
-];
 
 #[tokio::test]
 async fn prove_random_headers_break_nothing() {
@@ -121,41 +76,6 @@ fn fields(client: &Client, body: &str) -> Vec<Field> {
     let own = client.headers.iter().map(|(name, value)| (name.clone(), value.clone()));
     let all = own.chain([("content-length".to_owned(), body.len().to_string())]);
     all.map(|(name, value)| (name.into(), value.into())).collect()
-}
-
-fn bend(fields: &mut Vec<Field>, random: &mut Rng) {
-    let known = NAMES[random.usize(..NAMES.len())];
-    let name = match random.u8(..8) {
-        0 => BROKEN[random.usize(..BROKEN.len())].to_vec(),
-        1 => known.to_ascii_uppercase().into(),
-        _ => known.into(),
-    };
-    let place = fields.iter().position(|field| field.0.eq_ignore_ascii_case(&name));
-    let value = match (random.u8(..5), place) {
-        (0, _) => VALUES[random.usize(..VALUES.len())].to_vec(),
-        // What is there already, once more or with one byte more.
-        (1, Some(place)) => fields[place].1.clone(),
-        (2, Some(place)) => {
-            let mut value = fields[place].1.clone();
-            value.insert(random.usize(..=value.len()), byte(random));
-            value
-        }
-        _ => (0..random.usize(1..60)).map(|_| byte(random)).collect(),
-    };
-    match place {
-        Some(place) if random.bool() => fields[place].1 = value,
-        _ => fields.insert(random.usize(..=fields.len()), (name, value)),
-    }
-}
-
-/// A byte that may be in a value, letter or not, and now and then one that may not; but none that ends a line: what
-/// follows that is another header.
-fn byte(random: &mut Rng) -> u8 {
-    match (random.u8(..), random.u8(..50)) {
-        (b'\r' | b'\n', _) => b'\t',
-        (0..0x20 | 0x7F, 1..) => random.u8(0x80..),
-        (byte, _) => byte,
-    }
 }
 
 /// Sends it; nothing may break, and nobody be let in who should not be. How many bytes that were.

@@ -88,15 +88,8 @@ async fn known_sets() {
 async fn prove_random_lines() {
     let hub = Hub::start().await;
     let mut random = Rng::with_seed(20_261_119);
-    let mut lines: Vec<Vec<u8>> =
-        vec!["[".repeat(100_000).into(), r#"{"a":"#.repeat(100_000).into()];
-    let ping = vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; 10_000].join(",");
-    lines.push(format!("[{ping}]").into());
-    for _ in 0..repetitions(3_000) {
-        let most = 1 << random.u32(0..16);
-        let length = random.usize(..most);
-        lines.push((0..length).map(|_| random.u8(..)).collect());
-    }
+    let mut lines: Vec<Vec<u8>> = hostile::bulky().into_iter().map(|one| one.bytes).collect();
+    lines.extend((0..repetitions(3_000)).map(|_| hostile::bytes(&mut random, 16)));
     leaves_nothing("random lines", async || send(&hub, &lines).await).await;
     panics::none();
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use serde_json::json;
 use switchboard_testkit::data::repetitions;
+use switchboard_testkit::hostile::{self, Input};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
@@ -20,9 +21,7 @@ async fn prove_random_bytes_break_nothing_and_leave_nothing() {
         leaves_nothing("random bytes", async || {
             let (mut random, mut sent) = (Rng::with_seed(20_261_118), 0);
             for round in 0..count {
-                let most = 1 << random.u32(0..18);
-                let length = random.usize(..most);
-                let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
+                let bytes = hostile::bytes(&mut random, 18);
                 sent += check(&clients[round % clients.len()..][..1], "random", &bytes).await;
             }
             sent
@@ -34,22 +33,15 @@ async fn prove_random_bytes_break_nothing_and_leave_nothing() {
 
 #[tokio::test]
 async fn prove_deep_and_wide_break_nothing_and_leave_nothing() {
-    let deep = "[".repeat(100_000);
-    let objects = r#"{"a":"#.repeat(100_000);
-    let wide = format!("[{}]", vec!["1"; 100_000].join(","));
-    let batch =
-        format!("[{}]", vec![r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#; 10_000].join(","));
-    // As deep and as wide as fits into what is read without ceremony.
-    let short = ("short", "[".repeat(60_000));
-    let rows = [("deep", deep), ("objects", objects), ("wide", wide), ("batch", batch), short];
+    let rows = hostile::bulky();
     let count = repetitions(100);
     for hub in Hub::each_way().await {
         let clients = clients(&hub).await;
-        for (what, body) in &rows {
-            leaves_nothing(what, async || {
+        for Input { name, bytes } in &rows {
+            leaves_nothing(name, async || {
                 let mut sent = 0;
                 for _ in 0..count {
-                    sent += check(&clients, what, body.as_bytes()).await;
+                    sent += check(&clients, name, bytes).await;
                 }
                 sent
             })

@@ -1,0 +1,247 @@
+//! The hostile sets against the real program, with its store and a server behind it, in both eras and with a good
+//! token: no panic, no 5xx, it still serves, and what was sent once more leaves next to nothing in its memory.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+use switchboard_testkit::hostile::headers::{Field, bend};
+use switchboard_testkit::hostile::{self, KEYS, STRINGS, VALUES};
+use switchboard_testkit::script::Script;
+use switchboard_wire::header;
+
+use crate::agents::token;
+use crate::client::Client;
+use crate::context::Context;
+use crate::grown::resident;
+use crate::hub::{Hub, connected, entry};
+use crate::mirror::{Era, Mirror, Way, between};
+use crate::verbatim::words::words;
+
+/// One that answers, and one to which everything is right.
+const SERVERS: [&str; 2] = ["a", "m"];
+
+/// Bytes that may be left of a round in memory, and those that it sends at least: half of it kept would be seen.
+const LEFT: u64 = 4 << 20;
+const SENT: u64 = 2 * LEFT;
+/// How long an answer may take that must come.
+const LONG: Duration = Duration::from_secs(60);
+/// How long one may take that need not: whoever bends what says how long a body is waits in vain.
+const SHORT: Duration = Duration::from_millis(100);
+
+const METHODS: [&str; 7] = [
+    "tools/call",
+    "resources/read",
+    "prompts/get",
+    "tools/list",
+    "tasks/get",
+    "completion/complete",
+    "resources/subscribe",
+];
+
+/// A client that may send anything.
+struct Sender<'h> {
+    hub: &'h Hub,
+    era: Era,
+    /// What says who it is.
+    fields: Vec<Field>,
+    sent: u64,
+}
+
+impl<'h> Sender<'h> {
+    fn new(hub: &'h Hub, token: &str, era: Era) -> Self {
+        let field = |name: &str, value: &str| (name.into(), value.into());
+        let fields = vec![
+            field("host", &hub.address),
+            field("connection", "close"),
+            field("authorization", &format!("Bearer {token}")),
+            field("content-type", "application/json"),
+            field("accept", "application/json, text/event-stream"),
+        ];
+        let mut sender = Self { hub, era, fields, sent: 0 };
+        if era == Era::Session {
+            let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+            let hello = sender.message("initialize", &hello.to_string().into_bytes());
+            let answer = sender.check("a greeting", &sender.fields.clone(), &hello);
+            let id = between(&answer, "mcp-session-id: ", "\r\n").expect("a session");
+            sender.fields.push(field("mcp-session-id", id));
+        }
+        sender
+    }
+
+    /// A request with these params, which are an object.
+    fn message(&self, method: &str, params: &[u8]) -> Vec<u8> {
+        let about = match self.era {
+            Era::Session => String::new(),
+            Era::Stateless => r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"#.to_owned(),
+        };
+        let head = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{about}"#);
+        [head.as_bytes(), &params[1..], b"}"].concat()
+    }
+
+    /// What it says besides, for a request of that method and name.
+    fn with(&self, method: &str, name: &str) -> Vec<Field> {
+        let mut fields = self.fields.clone();
+        if self.era == Era::Stateless {
+            let name = header::encode(name).into_owned().into_bytes();
+            fields.push(("mcp-protocol-version".into(), "2026-07-28".into()));
+            fields.push(("mcp-method".into(), method.into()));
+            fields.extend((!name.is_empty()).then(|| ("mcp-name".into(), name)));
+        }
+        fields
+    }
+
+    /// Sends it as a body, which has to be answered, and not by a failure of ours.
+    fn check(&mut self, what: &str, fields: &[Field], body: &[u8]) -> String {
+        let mut fields = fields.to_vec();
+        fields.push(("content-length".into(), body.len().to_string().into()));
+        let answer = self.exchange("POST", &fields, body, LONG);
+        self.sent += body.len() as u64;
+        let answer = answer.unwrap_or_else(|| panic!("{:?}, {what}: no answer", self.era));
+        assert!(status(&answer) < 500, "{:?}, {what}: {answer}", self.era);
+        answer
+    }
+
+    /// Sends it as a request, whose params begin with `{`.
+    fn ask(&mut self, what: &str, (method, name): (&str, &str), params: &[u8]) -> String {
+        let (fields, body) = (self.with(method, name), self.message(method, params));
+        self.check(what, &fields, &body)
+    }
+
+    /// What is answered; nothing if that takes too long, or the connection is closed instead.
+    fn exchange(
+        &self,
+        method: &str,
+        fields: &[Field],
+        body: &[u8],
+        limit: Duration,
+    ) -> Option<String> {
+        let mut request = format!("{method} /mcp HTTP/1.1\r\n").into_bytes();
+        for (name, value) in fields {
+            request.extend([name, &b": "[..], value, b"\r\n"].concat());
+        }
+        request.extend([b"\r\n", body].concat());
+        let mut stream = TcpStream::connect(&self.hub.address).unwrap();
+        stream.set_read_timeout(Some(limit)).unwrap();
+        // It may answer before it has read everything.
+        let _ = stream.write_all(&request);
+        let (mut answer, mut some) = (Vec::new(), [0; 4096]);
+        loop {
+            match stream.read(&mut some) {
+                Ok(0) => break,
+                Ok(read) => answer.extend_from_slice(&some[..read]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        (!answer.is_empty()).then(|| String::from_utf8_lossy(&answer).into_owned())
+    }
+}
+
+fn status(answer: &str) -> u16 {
+    answer.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status")
+}
+
+/// Bodies that are no good messages, most of them.
+fn bodies(sender: &mut Sender<'_>) {
+    let fields = sender.with("tools/call", "a__echo");
+    let mut random = Rng::with_seed(20_261_118);
+    for input in hostile::small().into_iter().chain(hostile::bulky()) {
+        sender.check(&input.name, &fields, &input.bytes);
+    }
+    for _ in 0..500 {
+        sender.check("random bytes", &fields, &hostile::bytes(&mut random, 18));
+    }
+}
+
+/// Values, as a message and as the arguments of a call.
+fn values(sender: &mut Sender<'_>) {
+    let own = VALUES.iter().map(|value| ("a value".to_owned(), value.to_vec()));
+    let public = hostile::public_values().unwrap_or_default().into_iter();
+    let fields = sender.with("tools/call", "m__say");
+    for (what, value) in own.chain(public.map(|input| (input.name, input.bytes))) {
+        sender.check(&what, &fields, &value);
+        // A server that is any less tolerant does not answer to some of them.
+        let params = [&br#"{"name":"m__say","arguments":"#[..], &value, b"}"].concat();
+        sender.ask(&what, ("tools/call", "m__say"), &params);
+    }
+}
+
+/// Texts, as an argument of a call and as the name of a tool.
+fn texts(sender: &mut Sender<'_>) {
+    let own = STRINGS.iter().chain(&KEYS).map(|text| (*text).to_owned());
+    let public = hostile::public_strings().unwrap_or_default();
+    for text in own.chain(public) {
+        let call = |params: &Value| params.to_string().into_bytes();
+        let params = call(&json!({"name": "a__echo", "arguments": {"text": text}}));
+        sender.ask(&text, ("tools/call", "a__echo"), &params);
+        sender.ask(&text, ("tools/call", &text), &call(&json!({"name": text})));
+    }
+}
+
+/// Names, as each value inside of a good message.
+fn keys(sender: &mut Sender<'_>) {
+    for key in KEYS {
+        let params = json!({"name": key, "uri": key, "cursor": key, "requestState": key, "inputResponses": {key: key}, "arguments": {key: key}, "ref": {"type": key}, "taskId": key});
+        for method in METHODS {
+            sender.ask(key, (method, key), &params.to_string().into_bytes());
+        }
+    }
+}
+
+/// Requests whose headers were bent: those need not be answered.
+fn headers(sender: &mut Sender<'_>) {
+    let mut random = Rng::with_seed(20_261_117);
+    let body = sender.message("tools/call", br#"{"name":"a__echo","arguments":{"text":"x"}}"#);
+    for _ in 0..200 {
+        let mut fields = sender.with("tools/call", "a__echo");
+        fields.push(("content-length".into(), body.len().to_string().into()));
+        (0..random.usize(1..4)).for_each(|_| bend(&mut fields, &mut random));
+        let answer = sender.exchange("POST", &fields, &body, SHORT);
+        sender.sent += body.len() as u64;
+        let is_good = answer.is_none_or(|answer| status(&answer) < 500);
+        let shown =
+            |(name, value): &Field| format!("{}: {}", name.escape_ascii(), value.escape_ascii());
+        assert!(is_good, "{:?}", fields.iter().map(shown).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn hostile_sets_break_nothing_and_leave_nothing() {
+    let mirror = Mirror::start(Era::Session, Way::Pipe, &words());
+    let entries = [entry("a", &Script::new()), mirror.entry("m")].concat();
+    let text = format!("{entries}[agents.cto]\nservers = {SERVERS:?}\n");
+    let context = Context::new().with("switchboard.toml", &text);
+    let (token, _) = token(&context, "cto");
+    let log = context.work().join("log");
+    let mut hub = Hub::start_logging(&context, &log);
+    let processes = || {
+        let now = connected(&context, &SERVERS);
+        now.iter().map(|server| server["pid"].clone()).collect::<Vec<_>>()
+    };
+    let began = processes();
+    let round = || {
+        let mut senders = [Era::Session, Era::Stateless].map(|era| Sender::new(&hub, &token, era));
+        for sender in &mut senders {
+            [bodies, values, texts, keys, headers].iter().for_each(|send| send(sender));
+        }
+        senders.iter().map(|sender| sender.sent).sum::<u64>()
+    };
+    // So that all that is made once is there.
+    round();
+    let before = resident(&hub);
+    let sent = round();
+    let left = resident(&hub).saturating_sub(before);
+    assert!(left < LEFT && sent >= SENT, "{left} bytes are left of {sent} that were sent");
+
+    let client = Client::session(&hub, "/mcp", &token);
+    let said = client.call("a__echo", json!({"text": "still here"}));
+    assert_eq!(said["content"][0]["text"], "still here", "{said}");
+    assert_eq!(processes(), began, "the servers are the same ones");
+    assert_eq!(hub.child.try_wait().unwrap(), None, "it runs");
+    hub.stop();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("panicked"), "{log}");
+}
