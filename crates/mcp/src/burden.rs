@@ -1,5 +1,6 @@
-//! How much of what callers sent is held: of messages that arrive, and of those whose calls are under way. Only long ones
-//! count, as there cannot be so many short ones; each for as long as anything of it is there. Reads and refuses nothing.
+//! How much of what callers sent is held: of messages that arrive, and of those whose calls are under way, each for as long
+//! as anything of it is there. Only long ones count: how many short ones there can be is bounded elsewhere. Reads and
+//! refuses nothing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -350,6 +350,21 @@ fn advice(error: &CallError, server: Option<&ServerKey>) -> String {
     format!("{} {next}", sentence(error, server))
 }
 
+/// Whether it is told with the name of the server that the call was for.
+pub(crate) fn is_of_server(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::NotConnected { .. }
+            | CallError::Lost { .. }
+            | CallError::TimedOut { .. }
+            | CallError::Busy { .. }
+            | CallError::Unauthorized { .. }
+            | CallError::Http { .. }
+            | CallError::Throttled { .. }
+            | CallError::Malformed(_)
+    )
+}
+
 /// The error as a sentence.
 fn sentence(error: &CallError, server: Option<&ServerKey>) -> String {
     let server = server.map_or_else(|| "the server".to_owned(), named);
@@ -357,12 +372,7 @@ fn sentence(error: &CallError, server: Option<&ServerKey>) -> String {
         CallError::NotFound { thing: Thing::Tool, name } => format!("Unknown tool: `{name}`"),
         CallError::NotConnected { .. } => format!("{server} cannot be used now: {error}"),
         CallError::Lost { reason, .. } => format!("the connection to {server} ended: {reason}"),
-        CallError::TimedOut { .. }
-        | CallError::Busy { .. }
-        | CallError::Unauthorized { .. }
-        | CallError::Http { .. }
-        | CallError::Throttled { .. }
-        | CallError::Malformed(_) => format!("{server}: {error}"),
+        error if is_of_server(error) => format!("{server}: {error}"),
         other => other.to_string(),
     };
     let mut letters = text.chars();

@@ -220,7 +220,8 @@ impl Task {
                     return Some(reply);
                 }
                 let missing = running.port.missing();
-                let server = self.inner.leads(&self.asker, self.method, self.params.as_json());
+                let leads = || self.inner.leads(&self.asker, self.method, self.params.as_json());
+                let server = if reply::is_of_server(&error) { leads() } else { None };
                 let failed = (&error, server.as_ref());
                 Some(scribe.failure(id, era, self.method, failed, missing.as_ref()))
             }
@@ -264,12 +265,15 @@ impl Drop for Task {
         }
         running.port.detach();
         let (session, stop) = (session.clone(), self.inner.stop.clone());
+        // The call may go on with params that were made of it: the message counts for as long as they are there.
+        let message = self.params.clone();
         self.inner.tasks.spawn(async move {
             tokio::select! {
                 _ = poll_fn(|context| running.poll(context)) => {}
                 () = stop.cancelled() => {}
             }
             session.done(&running.port);
+            drop((running, message));
         });
     }
 }

@@ -155,6 +155,17 @@ async fn long_messages_are_bounded() {
     let (waited, ()) = tokio::join!(cto.post(&wait), rest);
     assert_eq!(waited.json().await["result"]["content"][0]["text"], "done");
     assert_eq!(cto.post(&echo).await.status, 200);
+    // A call goes on without its client, here with params that were made anew.
+    let level = request(4, "logging/setLevel", json!({"level": "info"}));
+    assert_eq!(cto.post(&level).await.status, 200);
+    tokio::select! {
+        _ = cto.post(&wait) => panic!("it waits"),
+        () = until("it begins again", || hub.servers.count(&hub.servers.begun) > 4) => {}
+    }
+    until("its client is gone", || hub.servers.count(&hub.served.open) == 0).await;
+    assert_eq!(cto.post(&echo).await.status, 429);
+    hub.servers.release.notify_one();
+    while cto.post(&echo).await.status != 200 {}
     // The same while it arrives.
     let mut slow = TcpStream::connect(hub.address).await.unwrap();
     let head = cto.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
