@@ -1,7 +1,7 @@
 //! The hostile sets against the real program, with its store and a server behind it, in both eras and with a good
 //! token: no panic, no 5xx, it still serves, and what was sent once more leaves next to nothing in its memory.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -97,9 +97,9 @@ impl<'h> Sender<'h> {
     fn check(&mut self, what: &str, fields: &[Field], body: &[u8]) -> String {
         let mut fields = fields.to_vec();
         fields.push(("content-length".into(), body.len().to_string().into()));
-        let answer = self.exchange("POST", &fields, body, LONG);
+        let (answer, is_whole) = self.exchange(&fields, body, LONG);
         self.sent += body.len() as u64;
-        let answer = answer.unwrap_or_else(|| panic!("{:?}, {what}: no answer", self.era));
+        assert!(is_whole && !answer.is_empty(), "{:?}, {what}: {answer:?}", self.era);
         assert!(status(&answer) < 500, "{:?}, {what}: {answer}", self.era);
         answer
     }
@@ -110,15 +110,9 @@ impl<'h> Sender<'h> {
         self.check(what, &fields, &body)
     }
 
-    /// What is answered; nothing if that takes too long, or the connection is closed instead.
-    fn exchange(
-        &self,
-        method: &str,
-        fields: &[Field],
-        body: &[u8],
-        limit: Duration,
-    ) -> Option<String> {
-        let mut request = format!("{method} /mcp HTTP/1.1\r\n").into_bytes();
+    /// What is answered, and whether that is all of it: waited for so long, as far as it comes.
+    fn exchange(&self, fields: &[Field], body: &[u8], limit: Duration) -> (String, bool) {
+        let mut request = b"POST /mcp HTTP/1.1\r\n".to_vec();
         for (name, value) in fields {
             request.extend([name, &b": "[..], value, b"\r\n"].concat());
         }
@@ -128,15 +122,14 @@ impl<'h> Sender<'h> {
         // It may answer before it has read everything.
         let _ = stream.write_all(&request);
         let (mut answer, mut some) = (Vec::new(), [0; 4096]);
-        loop {
+        let is_whole = loop {
             match stream.read(&mut some) {
-                Ok(0) => break,
+                Ok(0) => break true,
                 Ok(read) => answer.extend_from_slice(&some[..read]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => break,
+                Err(_) => break false,
             }
-        }
-        (!answer.is_empty()).then(|| String::from_utf8_lossy(&answer).into_owned())
+        };
+        (String::from_utf8_lossy(&answer).into_owned(), is_whole)
     }
 }
 
@@ -191,21 +184,25 @@ fn keys(sender: &mut Sender<'_>) {
     }
 }
 
-/// Requests whose headers were bent: those need not be answered.
+/// Requests whose headers were bent: not all of those need be answered.
 fn headers(sender: &mut Sender<'_>) {
+    const COUNT: u32 = 200;
+    let mut answered = 0;
     let mut random = Rng::with_seed(20_261_117);
     let body = sender.message("tools/call", br#"{"name":"a__echo","arguments":{"text":"x"}}"#);
-    for _ in 0..200 {
+    for _ in 0..COUNT {
         let mut fields = sender.with("tools/call", "a__echo");
         fields.push(("content-length".into(), body.len().to_string().into()));
         (0..random.usize(1..4)).for_each(|_| bend(&mut fields, &mut random));
-        let answer = sender.exchange("POST", &fields, &body, SHORT);
+        let (answer, _) = sender.exchange(&fields, &body, SHORT);
         sender.sent += body.len() as u64;
-        let is_good = answer.is_none_or(|answer| status(&answer) < 500);
+        answered += u32::from(!answer.is_empty());
+        let is_good = answer.is_empty() || status(&answer) < 500;
         let shown =
             |(name, value): &Field| format!("{}: {}", name.escape_ascii(), value.escape_ascii());
         assert!(is_good, "{:?}", fields.iter().map(shown).collect::<Vec<_>>());
     }
+    assert!(answered > COUNT / 2, "only {answered} of {COUNT} were answered");
 }
 
 #[test]
@@ -231,14 +228,19 @@ fn hostile_sets_break_nothing_and_leave_nothing() {
     };
     // So that all that is made once is there.
     round();
-    let before = resident(&hub);
-    let sent = round();
-    let left = resident(&hub).saturating_sub(before);
-    assert!(left < LEFT && sent >= SENT, "{left} bytes are left of {sent} that were sent");
+    // What happens to be in use differs; what is left behind, every round leaves.
+    let mut left = Vec::new();
+    while left.last().is_none_or(|left| *left >= LEFT) {
+        assert!(left.len() < 3, "so many bytes are left of each round: {left:?}");
+        let before = resident(&hub);
+        assert!(round() >= SENT, "too little is sent to tell");
+        left.push(resident(&hub).saturating_sub(before));
+    }
 
     let client = Client::session(&hub, "/mcp", &token);
     let said = client.call("a__echo", json!({"text": "still here"}));
     assert_eq!(said["content"][0]["text"], "still here", "{said}");
+    assert!(!mirror.take().is_empty(), "values got as far as to a server");
     assert_eq!(processes(), began, "the servers are the same ones");
     assert_eq!(hub.child.try_wait().unwrap(), None, "it runs");
     hub.stop();
