@@ -114,9 +114,11 @@ impl Listening<'_> {
     fn ask(&mut self) {
         let wanted = self.wanted();
         self.again = None;
+        // What nobody wants is lost to nobody.
+        self.told.uris.retain(|uri| wanted.uris.contains(uri));
         if wanted == Filter::default() {
             self.let_go();
-            (self.streams, self.told.uris) = (Streams::default(), BTreeSet::new());
+            self.streams = Streams::default();
             self.gave_way = None;
         } else if self.stands_for(&wanted) {
             self.told.uris = wanted.uris.into_iter().collect();

@@ -96,6 +96,48 @@ async fn a_server_that_is_late_is_asked_until_it_is_heard() {
     .await;
 }
 
+/// What somebody waits for is asked for, though it was lost for those who had it before.
+#[tokio::test]
+async fn what_is_wished_for_again_while_it_is_lost_is_asked_for() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
+    // It is asked for the others alone, or was asked for one more beside it.
+    for more in [None, Some(OTHER)] {
+        let hub = on_one_stream(hasty(), command("a", &script)).await;
+        std::fs::write(&trouble, "").unwrap();
+        let beside = async {
+            if let Some(uri) = more {
+                subscribe(&hub, uri).await.unwrap();
+            }
+            std::future::pending::<()>().await
+        };
+        let anew = async {
+            sleep(LATE / 6).await;
+            ask(&hub, method::UNSUBSCRIBE).await.unwrap();
+            sleep(LATE / 6).await;
+            let meanwhile = async {
+                sleep(LATE / 6).await;
+                std::fs::remove_file(&trouble).unwrap();
+            };
+            let (asked, ()) = tokio::join!(ask(&hub, method::SUBSCRIBE), meanwhile);
+            asked.unwrap();
+        };
+        let both = async {
+            tokio::select! {
+                () = anew => {}
+                () = beside => {}
+            }
+        };
+        timeout(Duration::from_secs(10), both).await.expect("it is agreed to");
+        hub.told();
+        touch(&hub, URI).await;
+        until("it is told", || named(&hub, updated) > 0).await;
+        hub.stop().await;
+    }
+}
+
 /// What is still heard is not asked for again when nothing else is wanted any more: it answers whoever wants that.
 #[tokio::test]
 async fn what_stands_is_not_asked_for_again() {
