@@ -97,6 +97,8 @@ impl Listening<'_> {
             News::Passed(stream) => self.passed(&stream),
             News::Refused(stream, ended) => return self.refused(&stream, ended),
             News::Fell(stream) => {
+                // Whatever it agrees to now, it is not because another was closed for that.
+                self.gave_way = None;
                 self.fell(&stream);
                 if self.streams.asked.is_none() {
                     self.rest(&stream);

@@ -164,3 +164,27 @@ async fn what_stands_is_not_asked_for_again() {
     until("it is told", || named(&hub, updated) > 0).await;
     hub.stop().await;
 }
+
+/// A server that has borne two streams, and of which both end while it is given a moment, still bears two.
+#[tokio::test]
+async fn an_end_in_between_says_nothing_of_how_many_streams_it_bears() {
+    let script = Script::new().only("2026-07-28").listeners(2).lasting();
+    let server = Scripted::http(&script);
+    let hub = Hub::start([url("a", server.url(), HttpKind::Streamable)]).await;
+    let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+    until("its lists are heard", || !polled()).await;
+    subscribe(&hub, URI).await.unwrap();
+    let end = async {
+        // It has refused a third stream by now, and is not asked again yet.
+        sleep(Duration::from_millis(60)).await;
+        hub.tool("a", "listen_end", "{}").await.unwrap();
+    };
+    let (asked, ()) = tokio::join!(subscribe(&hub, OTHER), end);
+    asked.unwrap();
+    sleep(Duration::from_millis(1500)).await;
+    hub.told();
+    subscribe(&hub, THIRD).await.unwrap();
+    sleep(Duration::from_millis(500)).await;
+    assert_eq!(named(&hub, updated), 0, "nothing was missed");
+    hub.stop().await;
+}
