@@ -55,6 +55,21 @@ impl Agreement {
         (number, Arc::new(Ear { agreement: self.clone(), number }))
     }
 
+    /// What stands since that round is all that is wanted, and the answer to whoever has asked meanwhile; `false` if
+    /// something else stands, or a resource is not told of.
+    pub(crate) fn confirm(&self, number: u64, wanted: &Filter) -> bool {
+        self.0.send_if_modified(|round| {
+            let stands = round.stands.as_ref().filter(|stands| stands.number == number);
+            let Some(agreed) = stands.map(|stands| stands.agreed.clone()) else { return false };
+            let is_told = wanted.uris.iter().all(|uri| agreed.uris.contains(uri));
+            if is_told {
+                (round.number, round.asked) = (round.number + 1, wanted.clone());
+                round.answer = Answer::Acknowledged(agreed);
+            }
+            is_told
+        })
+    }
+
     /// The stream of a round that was acknowledged is over.
     pub(crate) fn fell(&self, number: u64) {
         self.0.send_if_modified(|round| {

@@ -86,6 +86,8 @@ pub struct Waits {
     pub silence: Duration,
     /// The answer to a health check.
     pub check: Duration,
+    /// A server's word that it tells of changes; until it says so, it is looked at.
+    pub acknowledge: Duration,
 }
 
 impl Default for Waits {
@@ -95,6 +97,7 @@ impl Default for Waits {
             probe_download: Duration::from_secs(20),
             silence: Duration::from_secs(5 * 60),
             check: Duration::from_secs(10),
+            acknowledge: Duration::from_secs(5),
         }
     }
 }

@@ -145,8 +145,9 @@ impl Server {
 
     /// It does not tell of a resource of which it had agreed to. It is asked anew when somebody asks for it.
     pub(crate) fn lose(&self, uri: &str) {
-        self.watched.forget(uri);
-        self.bus.send(&self.key, EventKind::ResourceUntold { uri: uri.into() });
+        if self.watched.lose(uri) {
+            self.bus.send(&self.key, EventKind::ResourceUntold { uri: uri.into() });
+        }
     }
 
     /// Publishes a connection.

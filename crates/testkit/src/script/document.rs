@@ -25,6 +25,8 @@ pub struct Script {
     pub tells: Option<Vec<String>>,
     /// How many streams of `subscriptions/listen` it bears at once; any number without it.
     pub listeners: Option<usize>,
+    /// Whether it says nothing to one more until another has ended, rather than refuse it.
+    pub queues: bool,
     /// How many entries a page of a list has; all of them without it.
     pub page: Option<usize>,
     /// For how many milliseconds it says that its lists hold, in the stateless era.
@@ -58,6 +60,7 @@ impl Default for Script {
             lasting: false,
             tells: None,
             listeners: None,
+            queues: false,
             page: None,
             holds_ms: 0,
             answers: Answers::Json,
@@ -117,6 +120,11 @@ impl Script {
     /// It bears no more than that many streams of `subscriptions/listen` at once.
     pub fn listeners(self, most: usize) -> Self {
         Self { listeners: Some(most), ..self }
+    }
+
+    /// One stream of `subscriptions/listen` more than it bears waits for the end of another.
+    pub fn queues(self) -> Self {
+        Self { queues: true, ..self }
     }
 
     /// Its lists come in pages of that many entries.

@@ -77,3 +77,23 @@ async fn what_it_agreed_to_stands_until_it_is_answered_anew_or_its_stream_ends()
     assert_eq!(agreement.unheard(), Kinds::TOOLS);
     assert!(agreement.covers("a", 0).await.is_err());
 }
+
+#[tokio::test]
+async fn what_stands_answers_whoever_wants_nothing_else() {
+    let agreement = Arc::new(Agreement::default());
+    let wanted = filter([true, false, false], &["a"]);
+    let (first, ear) = agreement.begin(wanted.clone());
+    let told = r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a"]}}"#;
+    acknowledge(&*ear, told);
+    agreement.begin(filter([true, false, false], &["a", "b"]));
+    agreement.over(&Ok(JsonBuf::from(Json::EMPTY)));
+    let last = agreement.round();
+    assert!(!agreement.confirm(last, &wanted), "that one never stood");
+    let more = filter([true, false, false], &["a", "b"]);
+    assert!(!agreement.confirm(first, &more), "nobody agreed to that");
+    assert!(agreement.confirm(first, &wanted));
+    assert!(agreement.covers("a", last).await.is_ok());
+    agreement.fell(first);
+    assert!(!agreement.confirm(first, &wanted));
+    assert_eq!(agreement.unheard(), Kinds::TOOLS);
+}

@@ -52,7 +52,7 @@ impl Supervisor {
         self.server.offer();
         self.server.publish(connection.clone(), process.as_ref().map(|process| process.pid));
         self.server.input(Input::Establish { now: self.context.clock.now(), revision });
-        watch::start(&self.server, &connection, begun, self.context.waits.check, tasks);
+        watch::start(&self.server, &connection, begun, &self.context.waits, tasks);
         let over = self.serve(&connection).await;
         self.server.withdraw();
         let patience = match &over {

@@ -16,8 +16,6 @@ use crate::pulse::Patience;
 use crate::server::Server;
 use crate::transport::{Headers, Link};
 
-/// Whoever has acknowledged nothing for so long is looked at until they do.
-const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 /// Over HTTP, where each stream comes on its own way, what was told on the one before may be so late.
 const LINGER: Duration = Duration::from_secs(1);
 /// For ever.
@@ -32,8 +30,8 @@ pub(super) struct Stream<'c> {
     pub(super) number: u64,
     pub(super) asked: Filter,
     pub(super) began: Instant,
-    /// Nothing was acknowledged in time.
-    pub(super) is_late: bool,
+    /// When it is late, unless it is already.
+    pub(super) late: Option<Instant>,
     asking: Pin<Box<dyn Future<Output = Ended> + Send + 'c>>,
 }
 
@@ -67,8 +65,8 @@ pub(super) enum News<'c> {
 }
 
 impl<'c> Stream<'c> {
-    /// Asks; nothing is sent before it is waited for.
-    pub(super) fn open(connection: &'c Connection, asked: Filter) -> Self {
+    /// Asks; nothing is sent before it is waited for. What is not acknowledged for so long is late.
+    pub(super) fn open(connection: &'c Connection, asked: Filter, patience: Duration) -> Self {
         let (peer, channel) = (connection.peer(), &connection.channel);
         let filter = asked.to_json();
         let params = write::object(|params| params.raw("notifications", filter.as_json()));
@@ -84,7 +82,8 @@ impl<'c> Stream<'c> {
             patience: Patience::of(ENDLESS),
             waiting: Waiting { listener: Some(ear), ..Waiting::default() },
         });
-        Self { number, asked, began: Instant::now(), is_late: false, asking: Box::pin(asking) }
+        let began = Instant::now();
+        Self { number, asked, began, late: Some(began + patience), asking: Box::pin(asking) }
     }
 }
 
@@ -112,8 +111,7 @@ impl<'c> Streams<'c> {
         loop {
             let Self { stands, asked, leaving } = self;
             let number = asked.as_ref().map(|stream| stream.number);
-            let waits = asked.as_ref().filter(|stream| !stream.is_late);
-            let late = waits.map(|stream| stream.began + ACKNOWLEDGE);
+            let late = asked.as_ref().and_then(|stream| stream.late);
             let again = again.filter(|_| asked.is_none());
             tokio::select! {
                 biased;

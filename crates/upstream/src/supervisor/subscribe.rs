@@ -23,13 +23,20 @@ use crate::transport::http;
 /// Between two subscriptions: at first, and at most. One that lived for longer was a good one.
 const RESUBSCRIBE: Duration = Duration::from_millis(200);
 const RESUBSCRIBE_LATER: Duration = Duration::from_secs(5);
+/// The most that is waited for an acknowledgement, however long one took.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is asked after a stream was closed for the next one, which a server may need a moment to see: after
 /// [`RESUBSCRIBE`], and after twice as long each time. Together that is less than anybody waits who subscribes.
 const TRIES: u32 = 4;
 
-/// Listens for as long as there is a connection; `before` was subscribed to on an earlier one. Returns if the
-/// server cannot be listened to.
-pub(super) async fn subscribe(server: &Server, connection: &Connection, before: Vec<String>) {
+/// Listens for as long as there is a connection; `before` was subscribed to on an earlier one, and whoever
+/// acknowledges nothing for `patience` is looked at until they do. Returns if the server cannot be listened to.
+pub(super) async fn subscribe(
+    server: &Server,
+    connection: &Connection,
+    before: Vec<String>,
+    patience: Duration,
+) {
     let mut listening = Listening {
         server,
         connection,
@@ -40,6 +47,7 @@ pub(super) async fn subscribe(server: &Server, connection: &Connection, before: 
         missed: false,
         bears: Bears::Unknown,
         gave_way: None,
+        patience,
         again: None,
         pause: RESUBSCRIBE,
     };
@@ -73,6 +81,8 @@ struct Listening<'c> {
     bears: Bears,
     /// A stream was closed so that it may agree to another, and so often it has refused that since.
     gave_way: Option<u32>,
+    /// How long it may take to acknowledge something: twice as long as it once took, if that was too long.
+    patience: Duration,
     /// When it is asked again.
     again: Option<Instant>,
     pause: Duration,
@@ -87,59 +97,71 @@ impl Listening<'_> {
             News::Passed(stream) => self.passed(&stream),
             News::Refused(stream, ended) => return self.refused(&stream, ended),
             News::Fell(stream) => {
+                // Whatever it agrees to now, it is not because another was closed for that.
+                self.gave_way = None;
                 self.fell(&stream);
                 if self.streams.asked.is_none() {
                     self.rest(&stream);
                 }
             }
-            News::Late => {
-                if let Some(asked) = &mut self.streams.asked {
-                    asked.is_late = true;
-                }
-                // It may wait for the end of the other.
-                if self.bears == Bears::Unknown {
-                    self.let_go();
-                }
-                // Nobody knows when it will be heard again.
-                if self.streams.stands.is_none() {
-                    self.told.lose(self.server);
-                }
-                reckon(self.connection);
-            }
+            News::Late => self.late(),
             // One that was told off a moment ago is asked for everything, a moment later.
             News::Wanted if self.gave_way.is_some() && self.again.is_some() => {}
-            News::Wanted => self.ask(),
-            News::Due => {
-                self.again = None;
-                let wanted = self.wanted();
-                match &self.streams.stands {
-                    Some(stands) if stands.asked == wanted => self.gave_way = None,
-                    _ => self.ask(),
-                }
-            }
+            News::Wanted | News::Due => self.ask(),
         }
         true
     }
 
-    /// Asks for what is wanted now, beside what stands if the server bears that.
+    /// Asks for what is wanted now, unless it tells of just that, beside what stands if the server bears that.
     fn ask(&mut self) {
         let wanted = self.wanted();
         self.again = None;
+        // What nobody wants is lost to nobody.
+        self.told.uris.retain(|uri| wanted.uris.contains(uri));
         if wanted == Filter::default() {
             self.let_go();
-            (self.streams, self.told.uris) = (Streams::default(), BTreeSet::new());
+            self.streams = Streams::default();
+            self.gave_way = None;
+        } else if self.stands_for(&wanted) {
+            self.told.uris = wanted.uris.into_iter().collect();
+            self.streams.asked = None;
             self.gave_way = None;
         } else if self.bears == Bears::One && self.let_go() {
             self.give_way(0);
         } else {
-            self.streams.asked = Some(Stream::open(self.connection, wanted));
+            self.streams.asked = Some(Stream::open(self.connection, wanted, self.patience));
         }
+    }
+
+    /// Whether it tells of just that already. If so, that is the answer to whoever waits for one.
+    fn stands_for(&self, wanted: &Filter) -> bool {
+        let stands = self.streams.stands.as_ref().filter(|stands| stands.asked == *wanted);
+        stands.is_some_and(|stands| self.channel.agreement.confirm(stands.number, wanted))
+    }
+
+    /// It has not acknowledged in time what it was asked for.
+    fn late(&mut self) {
+        // It may wait for the end of the other, and sees that only now.
+        let is_let_go = self.bears == Bears::Unknown && self.let_go();
+        self.gave_way = is_let_go.then_some(0);
+        if let Some(asked) = &mut self.streams.asked {
+            asked.late = is_let_go.then(|| Instant::now() + self.patience);
+        }
+        // Nobody knows when it will be heard again.
+        if !is_let_go && self.streams.stands.is_none() {
+            self.told.lose(self.server);
+        }
+        reckon(self.connection);
     }
 
     /// It has acknowledged what it was asked for.
     fn agree(&mut self) {
         let Some(asked) = &self.streams.asked else { return };
         let uris = asked.asked.uris.clone();
+        let took = asked.began.elapsed();
+        if took > self.patience {
+            self.patience = self.patience.max((took * 2).min(PATIENCE));
+        }
         self.take_in(&uris);
         reckon(self.connection);
         match (&self.streams.stands, self.gave_way.take()) {

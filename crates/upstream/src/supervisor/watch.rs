@@ -15,6 +15,7 @@ use super::subscribe::subscribe;
 use super::unheard;
 use crate::catalog::Unread;
 use crate::connection::Connection;
+use crate::context::Waits;
 use crate::server::Server;
 
 /// How often a server may be too busy to answer a check, if it answers no call either.
@@ -28,15 +29,16 @@ pub(super) struct Begun {
     pub(super) watched: Vec<String>,
 }
 
-/// Starts all of it; `check` is how long a health check may take.
+/// Starts all of it.
 pub(super) fn start(
     server: &Arc<Server>,
     connection: &Arc<Connection>,
     begun: Begun,
-    check: Duration,
+    waits: &Waits,
     tasks: &TaskTracker,
 ) {
     let Begun { unread, watched } = begun;
+    let &Waits { check, acknowledge, .. } = waits;
     let end = connection.channel.token();
     let (s, c) = (server.clone(), connection.clone());
     tasks.spawn(end.clone().run_until_cancelled_owned(async move { health(&s, &c, check).await }));
@@ -50,7 +52,7 @@ pub(super) fn start(
                 resubscribe(&s, &c, watched).await;
                 unheard::look(&s, &c).await;
             }
-            Era::Stateless => subscribe(&s, &c, watched).await,
+            Era::Stateless => subscribe(&s, &c, watched, acknowledge).await,
         }
     }));
     let (s, c) = (server.clone(), connection.clone());

@@ -55,7 +55,7 @@ async fn agree(server: &Server, connection: &Connection, uri: &str) -> Result<()
     let last = channel.agreement.round();
     let wish = Wish::of(&server.watched, uri);
     // What is wanted already was asked for before; of a new one no earlier round knows anything.
-    let after = if wish.is_open { last } else { 0 };
+    let after = if wish.is_new { last } else { 0 };
     let limit: Duration = server.spec.load().timing.call;
     let agreed = tokio::select! {
         agreed = timeout(limit, channel.agreement.covers(uri, after)) => agreed,
@@ -77,31 +77,30 @@ async fn agree(server: &Server, connection: &Connection, uri: &str) -> Result<()
 struct Wish<'w> {
     watched: &'w Watched,
     uri: &'w str,
-    is_open: bool,
+    is_new: bool,
+    is_answered: bool,
 }
 
 impl<'w> Wish<'w> {
     fn of(watched: &'w Watched, uri: &'w str) -> Self {
-        Self { watched, uri, is_open: watched.add(uri) }
+        Self { watched, uri, is_new: watched.wish(uri), is_answered: false }
     }
 
     fn grant(mut self) {
-        self.is_open = false;
+        self.is_answered = true;
+        self.watched.grant(self.uri);
     }
 
-    /// The server has answered, and is not asked for it again by itself.
     fn refuse(mut self) {
-        if std::mem::take(&mut self.is_open) {
-            self.watched.forget(self.uri);
-        }
+        self.is_answered = true;
+        self.watched.refuse(self.uri);
     }
 }
 
 impl Drop for Wish<'_> {
-    /// Nobody waits for the answer any more. It may never come: the server is asked again for what others want.
     fn drop(&mut self) {
-        if self.is_open {
-            self.watched.remove(self.uri);
+        if !self.is_answered {
+            self.watched.give_up(self.uri);
         }
     }
 }

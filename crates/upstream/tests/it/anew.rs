@@ -5,17 +5,18 @@ use std::time::Duration;
 use switchboard_model::{HttpKind, ServerSpec};
 use switchboard_testkit::Scratch;
 use switchboard_testkit::script::{Script, Scripted};
-use switchboard_upstream::CallError;
+use switchboard_upstream::{CallError, Context};
 use switchboard_wire::method;
 
-use crate::kit::{Hub, command, key, until, url};
+use crate::kit::{Hub, command, context, key, until, url};
+use crate::late::hasty;
 use crate::watched::{URI, ask, is_of, named, subscribe, told, touch, untold, updated};
 
-const OTHER: &str = "scripted://other";
-const THIRD: &str = "scripted://third";
+pub(crate) const OTHER: &str = "scripted://other";
+pub(crate) const THIRD: &str = "scripted://third";
 
 /// Waits until its first stream is open: what changes before that is told to nobody.
-async fn heard(hub: &Hub) {
+pub(crate) async fn heard(hub: &Hub) {
     let tools = || hub.upstreams.catalog(&key("a")).unwrap().tools.len();
     let before = tools();
     while tools() == before {
@@ -25,8 +26,8 @@ async fn heard(hub: &Hub) {
 }
 
 /// A hub whose server tells of the first resource on the only stream that it was asked for.
-async fn on_one_stream(spec: ServerSpec) -> Hub {
-    let hub = Hub::start([spec]).await;
+pub(crate) async fn on_one_stream(context: Context, spec: ServerSpec) -> Hub {
+    let hub = Hub::with(context, [spec]).await;
     ask(&hub, method::SUBSCRIBE).await.unwrap();
     hub.upstreams.reconnect(&key("a")).await;
     hub.until("a", |state| state.is_connected()).await;
@@ -155,7 +156,7 @@ async fn a_refusal_of_one_resource_is_no_refusal_of_the_others() {
     let scratch = Scratch::new();
     let trouble = scratch.path().join("trouble");
     let check = async |spec: ServerSpec| {
-        let hub = on_one_stream(spec).await;
+        let hub = on_one_stream(context(), spec).await;
         std::fs::write(&trouble, "").unwrap();
         let refused = subscribe(&hub, OTHER).await;
         std::fs::remove_file(&trouble).unwrap();
@@ -189,7 +190,7 @@ async fn what_is_never_acknowledged_is_asked_for_again_with_the_next() {
     let trouble = scratch.path().join("trouble");
     let fault = "silent:method=subscriptions/listen";
     let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
-    let hub = Hub::start([command("a", &script)]).await;
+    let hub = Hub::with(hasty(), [command("a", &script)]).await;
     let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
     heard(&hub).await;
     std::fs::write(&trouble, "").unwrap();
@@ -216,7 +217,7 @@ async fn what_is_closed_for_a_stream_that_never_comes_is_told() {
     let script = Script::new().only("2026-07-28").while_file(&trouble).fault(fault);
     let server = Scripted::http(&script);
     for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
-        let hub = on_one_stream(spec).await;
+        let hub = on_one_stream(hasty(), spec).await;
         let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
         std::fs::write(&trouble, "").unwrap();
         let meanwhile = async {

@@ -14,6 +14,7 @@ mod calls;
 mod faults;
 mod http;
 mod kit;
+mod late;
 mod lifecycle;
 mod lingering;
 mod listening;

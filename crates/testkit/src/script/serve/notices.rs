@@ -116,9 +116,13 @@ pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
     }
     let mut params = tagged(&call.id);
     params["notifications"] = wanted.clone();
-    if call.world.script.listeners.is_some_and(|most| held(&call.world.subscriptions).len() >= most)
-    {
-        return Err(Refusal::new(code::INTERNAL_ERROR, "Somebody listens already"));
+    while is_full(&call.world) {
+        if !call.world.script.queues {
+            return Err(Refusal::new(code::INTERNAL_ERROR, "Somebody listens already"));
+        }
+        if !call.cancel.pause(20, call.outlet.as_ref()) {
+            return Ok(Value::Null);
+        }
     }
     let open = Subscription { id: call.id.clone(), wanted, outlet: Arc::clone(&call.outlet) };
     {
@@ -136,6 +140,12 @@ pub(super) fn listen(call: &Call) -> Result<Value, Refusal> {
     held(&call.world.subscriptions)
         .retain(|open| !Arc::ptr_eq(&open.outlet, &call.outlet) || open.id != call.id);
     Ok(Value::Null)
+}
+
+/// Whether it bears no more listeners.
+fn is_full(world: &World) -> bool {
+    let most = world.script.listeners;
+    most.is_some_and(|most| held(&world.subscriptions).len() >= most)
 }
 
 const LEVELS: [&str; 8] =
