@@ -125,8 +125,9 @@ impl Connection {
         }
         if let Some((port, level)) =
             caller.port.as_ref().and_then(|port| Some((port, port.level()?)))
+            && let Some(heard) = self.want(level, port)
         {
-            self.want(level, port);
+            Box::pin(heard).await;
         }
         let result = match self.wants_task(method, params, caller) {
             true => Box::pin(self.as_task(params, caller, patience)).await,
