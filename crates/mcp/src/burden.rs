@@ -2,34 +2,23 @@
 //! as anything of it is there. Only long ones count: how many short ones there can be is bounded elsewhere. Reads and
 //! refuses nothing.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::http::StatusCode;
 use bytes::Bytes;
 use switchboard_core::port::Who;
 
 use crate::gate::Refused;
+use crate::ledger::{Ledger, Share};
 use crate::options::Limits;
-use crate::outbox::Account;
-use crate::session::Owner;
 
 /// Messages up to this are not counted.
 pub(crate) const SHORT: usize = 16 * 1024;
 
 /// What is held of everybody's messages.
-pub(crate) struct Burden {
-    all: Arc<Account>,
-    most_each: usize,
-    each: Mutex<HashMap<Owner, Arc<Account>>>,
-}
+pub(crate) struct Burden(Ledger);
 
 /// What is held of one message.
 #[derive(Debug)]
-pub(crate) struct Load {
-    account: Arc<Account>,
-    bytes: usize,
-}
+pub(crate) struct Load(Share);
 
 /// A message that is counted until nobody has anything of it.
 struct Counted {
@@ -39,17 +28,12 @@ struct Counted {
 
 impl Burden {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let (all, most_each) = (Account::of_all(limits.taken), limits.taken_each);
-        Self { all, most_each, each: Mutex::default() }
+        Self(Ledger::new(limits.taken, limits.taken_each))
     }
 
     /// A message of this caller's that arrives.
     pub(crate) fn begin(&self, who: &Who) -> Load {
-        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        each.retain(|_, account| Arc::strong_count(account) > 1);
-        let make = || Account::of_one(&self.all, self.most_each);
-        let account = each.entry(Owner::of(who)).or_insert_with(make).clone();
-        Load { account, bytes: 0 }
+        Load(self.0.begin(who))
     }
 
     /// A message that is there already, as it is counted from now on; `None` for one that is not.
@@ -66,17 +50,12 @@ impl Burden {
 impl Load {
     /// So many bytes of it are there.
     pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Refused> {
-        if bytes <= SHORT || bytes <= self.bytes {
-            return Ok(());
-        }
-        self.account.add(bytes - self.bytes);
-        self.bytes = bytes;
-        if self.account.is_full() { Err(TOO_MUCH) } else { Ok(()) }
+        if bytes <= SHORT || self.0.grow(bytes) { Ok(()) } else { Err(TOO_MUCH) }
     }
 
     /// The message, all of which is there.
     pub(crate) fn of(self, message: Bytes) -> Bytes {
-        match self.bytes {
+        match self.0.bytes() {
             0 => message,
             _ => Bytes::from_owner(Counted { message, _load: self }),
         }
@@ -87,12 +66,6 @@ const TOO_MUCH: Refused = Refused {
     status: StatusCode::TOO_MANY_REQUESTS,
     reason: "too many long messages are under way; wait for the answers to some of them",
 };
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.account.subtract(self.bytes);
-    }
-}
 
 impl AsRef<[u8]> for Counted {
     fn as_ref(&self) -> &[u8] {
@@ -123,11 +96,11 @@ mod tests {
         drop(part);
         let kept = [take(&one, 90_000), take(&other, 90_000)].map(Result::unwrap);
         assert!(take(&third, 90_000).is_err(), "too much of all together");
-        assert_eq!(burden.all.kept(), 180_000, "what is refused does not count");
+        assert_eq!(burden.0.kept(), 180_000, "what is refused does not count");
         drop(kept);
-        assert_eq!(burden.all.kept(), 0);
+        assert_eq!(burden.0.kept(), 0);
         assert!(take(&third, 90_000).is_ok());
-        assert_eq!(burden.each.lock().unwrap().len(), 1, "who holds nothing is forgotten");
+        assert_eq!(burden.0.callers(), 1, "who holds nothing is forgotten");
     }
 
     #[test]
@@ -138,10 +111,10 @@ mod tests {
         let mut load = burden.begin(&who);
         for (bytes, kept) in [(SHORT, 0), (20_000, 20_000), (20_000, 20_000), (90_000, 90_000)] {
             load.grow(bytes).unwrap();
-            assert_eq!(burden.all.kept(), kept);
+            assert_eq!(burden.0.kept(), kept);
         }
         assert!(load.grow(100_001).is_err());
         drop(load);
-        assert_eq!(burden.all.kept(), 0);
+        assert_eq!(burden.0.kept(), 0);
     }
 }

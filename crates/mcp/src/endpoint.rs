@@ -79,7 +79,7 @@ impl Endpoint {
             listeners: Listeners::default(),
             guests: Guests::default(),
             channels: Channels::default(),
-            watches: Watches::default(),
+            watches: Watches::new(&limits),
             always: always(),
             tasks: TaskTracker::new(),
             calls: TaskTracker::new(),

@@ -25,6 +25,7 @@ mod guests;
 mod head;
 mod http;
 mod introduced;
+mod ledger;
 mod listeners;
 mod options;
 mod outbox;

@@ -141,6 +141,10 @@ pub struct Limits {
     pub agree: Duration,
     /// Resources that one session or stream is told about.
     pub subscriptions: usize,
+    /// Bytes of what one caller is subscribed to, on all sessions and streams: of its names, and what is kept beside.
+    pub subscribed_each: usize,
+    /// The same of all callers together.
+    pub subscribed: usize,
     /// How long changes, and what a server asks back, are gathered before anybody is told.
     pub gather: Duration,
     /// For how long a list may be kept by who got it.
@@ -178,6 +182,8 @@ impl Default for Limits {
             listens: 256,
             agree: Duration::from_secs(5),
             subscriptions: 1_000,
+            subscribed_each: 32 * 1024 * 1024,
+            subscribed: 256 * 1024 * 1024,
             gather: Duration::from_millis(50),
             list_ttl: Duration::from_secs(60),
         }

@@ -22,6 +22,10 @@ use tokio::sync::oneshot;
 use crate::outbox::{Outbox, Weight};
 use crate::session::{Input, Session};
 
+/// Bytes of questions that wait until the client of a call comes back: it is the server that says how long they are.
+const ASKED: usize = 16 * 1024 * 1024;
+const TOO_LONG: &str = "the questions of this call are too long together; ask for less at once";
+
 /// The client behind one call.
 pub(crate) struct Port {
     pub(crate) out: Arc<Outbox>,
@@ -278,7 +282,16 @@ impl Port {
     async fn ask_back(&self, asked: &'static str, params: Option<JsonBuf>) -> Input {
         let (sender, receiver) = oneshot::channel();
         let mut given = None;
+        let mut fits = true;
         self.change(|state| {
+            let bytes = |params: &Option<JsonBuf>| {
+                params.as_ref().map_or(0, |params| params.as_json().as_bytes().len())
+            };
+            let waiting: usize = state.asks.iter().map(|ask| bytes(&ask.params)).sum();
+            fits = waiting + bytes(&params) <= ASKED;
+            if !fits {
+                return;
+            }
             let key = key::unused(asked, params.as_ref().map(JsonBuf::as_json), &state.keys);
             state.keys.push(key.clone());
             given = state.given.as_ref().and_then(|given| {
@@ -290,6 +303,7 @@ impl Port {
             }
         });
         match given {
+            _ if !fits => Err(RpcError::new(code::INTERNAL_ERROR, TOO_LONG)),
             Some(answer) => Ok(answer),
             None => receiver.await.unwrap_or_else(|_| Err(silence())),
         }

@@ -6,7 +6,7 @@ mod streams;
 mod table;
 mod token;
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use switchboard_core::port::{Progressed, RpcError, Who, Wish};
@@ -41,6 +41,8 @@ pub(crate) struct Session {
     /// Until when its id is good, in the same; for ever where it lives on a single connection.
     until: AtomicU64,
     level: AtomicU8,
+    /// How many resources it is told about.
+    watched: Arc<AtomicUsize>,
     /// The digests of the lists that the client knows.
     seen: [AtomicU64; 4],
     state: Mutex<State>,
@@ -68,6 +70,15 @@ struct Asked {
     progressed: Option<Progressed>,
 }
 
+/// One of the resources that a session is told about; it counts until this is gone.
+pub(crate) struct Watched(Arc<AtomicUsize>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// No level was chosen.
 const NO_LEVEL: u8 = u8::MAX;
 
@@ -85,6 +96,7 @@ impl Session {
             used: AtomicU64::new(0),
             until: AtomicU64::new(u64::MAX),
             level: AtomicU8::new(NO_LEVEL),
+            watched: Arc::default(),
             seen: Default::default(),
             state: Mutex::default(),
         }
@@ -116,6 +128,13 @@ impl Session {
     pub(crate) fn saw(&self, view: &View, kind: Kind) -> bool {
         let digest = view.digest(kind);
         self.seen[kind as usize].swap(digest, Ordering::Relaxed) != digest
+    }
+
+    /// One more resource that it is told about; `None` if it is told about too many.
+    pub(crate) fn watched(&self, limit: usize) -> Option<Watched> {
+        let more = |count: usize| (count < limit).then_some(count + 1);
+        let grown = self.watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        grown.is_ok().then(|| Watched(self.watched.clone()))
     }
 
     /// A call begins; `false` if there are too many.

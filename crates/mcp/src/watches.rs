@@ -19,15 +19,25 @@ use switchboard_wire::IdBuf;
 use self::agreement::Agreement;
 use crate::auth::Principal;
 use crate::door::Door;
+use crate::ledger::{Ledger, Share};
+use crate::options::Limits;
 use crate::outbox::Outbox;
-use crate::session::Session;
+use crate::session::{Session, Watched};
 
 /// A server, and its own URI of a resource.
 pub(crate) type Place = (ServerKey, String);
 
+/// What is kept of a watch besides its names, about.
+const BESIDE: usize = 512;
+/// How often its name is kept, at most: as the caller calls it, as its server does, and where that is asked.
+const TIMES: usize = 4;
+
 /// Who wants to hear of what.
-#[derive(Default)]
-pub(crate) struct Watches(Mutex<Rows>);
+pub(crate) struct Watches {
+    rows: Mutex<Rows>,
+    /// What it takes to know that.
+    ledger: Ledger,
+}
 
 #[derive(Default)]
 struct Rows {
@@ -54,11 +64,16 @@ struct Watch {
     /// What they call it.
     uri: String,
     whose: Whose,
+    /// That it counts.
+    _share: Share,
 }
 
 enum Whose {
     /// A session's: told on its own stream.
-    Session(Weak<Session>),
+    Session(
+        Weak<Session>,
+        #[expect(dead_code, reason = "it counts as long as it is held")] Watched,
+    ),
     /// That of a listener with this number, told under its request's id.
     Stream(Hearing),
     /// Nobody's any more; the server is told off at the next sweep.
@@ -86,7 +101,7 @@ impl Hearing {
 impl Whose {
     fn is_dead(&self) -> bool {
         match self {
-            Self::Session(session) => session.strong_count() == 0,
+            Self::Session(session, _) => session.strong_count() == 0,
             Self::Stream(hearing) => hearing.out.strong_count() == 0,
             Self::Gone => true,
         }
@@ -94,6 +109,13 @@ impl Whose {
 }
 
 impl Watches {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            rows: Mutex::default(),
+            ledger: Ledger::new(limits.subscribed, limits.subscribed_each),
+        }
+    }
+
     /// Does something while nobody is told of a resource.
     pub(crate) fn undisturbed(&self, act: impl FnOnce()) {
         let _rows = self.lock();
@@ -177,14 +199,8 @@ impl Watches {
         }
     }
 
-    /// How many of a session's there are.
-    fn count(&self, session: &Arc<Session>) -> usize {
-        let all = self.lock();
-        let watches = all.rows.values().flat_map(|row| &row.watches);
-        watches.filter(|watch| watch.is_of(session)).count()
-    }
-
-    /// One more, instead of any that `replaces` says: its number, and whether the server has agreed.
+    /// One more, instead of any that `replaces` says: its number, and whether the server has agreed; `None` if the
+    /// caller is subscribed to too much.
     fn add(
         &self,
         place: Place,
@@ -192,15 +208,19 @@ impl Watches {
         uri: String,
         whose: Whose,
         replaces: impl Fn(&Watch) -> bool,
-    ) -> (u64, Agreed) {
+    ) -> Option<(u64, Agreed)> {
+        let mut share = self.ledger.begin(who);
+        if !share.grow(BESIDE + TIMES * uri.len().max(place.1.len())) {
+            return None;
+        }
         let mut all = self.lock();
         all.last += 1;
         let number = all.last;
         let row = all.rows.entry(place).or_default();
         row.watches.retain(|other| !replaces(other));
-        row.watches.push(Watch { number, uri, whose });
+        row.watches.push(Watch { number, uri, whose, _share: share });
         row.who = Some(who.clone());
-        (number, row.agreed.clone())
+        Some((number, row.agreed.clone()))
     }
 
     /// Takes these out. What the server is told off by, if nobody is left who wants to hear of what it tells.
@@ -235,7 +255,7 @@ impl Watches {
     }
 
     fn lock(&self) -> MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -280,7 +300,7 @@ impl Row {
 
 impl Watch {
     fn is_of(&self, session: &Arc<Session>) -> bool {
-        matches!(&self.whose, Whose::Session(of) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(session)))
+        matches!(&self.whose, Whose::Session(of, _) if std::ptr::eq(of.as_ptr(), Arc::as_ptr(session)))
     }
 
     fn is_heard_by(&self, number: u64) -> bool {

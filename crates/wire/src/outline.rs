@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::json::{Json, JsonBuf, push_string};
 use crate::meta;
-use crate::peek::RequestMeta;
+use crate::peek::{RequestMeta, is_token};
 use crate::rewrite::Repeated;
 
 pub(crate) use find::Finder;
@@ -153,9 +153,9 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// The token under which the caller wants to hear of progress.
+    /// The token under which the caller wants to hear of progress; what cannot be one is none.
     pub fn progress_token(&self) -> Option<Json<'a>> {
-        self.part(self.outline.meta[PROGRESS]).filter(|token| !token.is_null())
+        self.part(self.outline.meta[PROGRESS]).filter(|token| is_token(*token))
     }
 
     /// The trace that the request belongs to.

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::id::Id;
 use crate::json::Json;
 use crate::meta;
 use crate::rewrite::Repeated;
@@ -18,10 +19,16 @@ pub fn meta(of: Json<'_>) -> Option<Json<'_>> {
     of.get(meta::META).filter(|meta| meta.is_object())
 }
 
-/// The token under which the caller wants to hear of progress: a string or a number.
+/// The token under which the caller wants to hear of progress: a string or a number, and as long as an id at most,
+/// since it is kept like one.
 pub fn progress_token(params: Json<'_>) -> Option<Json<'_>> {
     static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROGRESS_TOKEN));
-    meta(mentions(params, &NAME)?)?.get(meta::PROGRESS_TOKEN).filter(|token| !token.is_null())
+    meta(mentions(params, &NAME)?)?.get(meta::PROGRESS_TOKEN).filter(|token| is_token(*token))
+}
+
+/// Whether something can be a token for progress.
+pub(crate) fn is_token(json: Json<'_>) -> bool {
+    Id::parse(json).is_some()
 }
 
 /// The trace that a request belongs to.

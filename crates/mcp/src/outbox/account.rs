@@ -35,17 +35,22 @@ impl Account {
     }
 
     pub(crate) fn add(&self, bytes: usize) {
-        self.kept.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.kept.fetch_add(bytes, Ordering::Relaxed);
         if let Some(all) = &self.all {
-            all.add(bytes);
+            all.add(self.part(before + bytes) - self.part(before));
         }
     }
 
     pub(crate) fn subtract(&self, bytes: usize) {
-        self.kept.fetch_sub(bytes, Ordering::Relaxed);
+        let before = self.kept.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(all) = &self.all {
-            all.subtract(bytes);
+            all.subtract(self.part(before) - self.part(before.saturating_sub(bytes)));
         }
+    }
+
+    /// What of so many bytes counts among those of all: what one has beyond its own bound takes nobody else's room.
+    fn part(&self, bytes: usize) -> usize {
+        bytes.min(self.most)
     }
 }
 

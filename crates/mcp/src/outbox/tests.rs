@@ -85,13 +85,17 @@ fn what_is_kept_is_counted_and_bounded() {
         push(&outbox, 30, Weight::Notice);
     }
     assert_eq!(one.kept(), 90, "notices give way when the caller keeps too much");
+    assert_eq!(all.kept(), 90);
+    push(&outbox, 5_000, Weight::Needed);
+    assert!(one.is_full() && !all.is_full() && !other.is_full(), "it takes nobody else's room");
+    assert_eq!((one.kept(), all.kept()), (5_060, 100));
     let second = Outbox::new(Keep::ForReplay(10_000));
     second.charge(&other);
     push(&second, 2_000, Weight::Needed);
     assert!(one.is_full() && other.is_full(), "all together is too much");
+    drop(outbox);
     drop(second);
     assert!(!one.is_full());
-    drop(outbox);
     assert_eq!((one.kept(), all.kept()), (0, 0));
 }
 

@@ -1,5 +1,6 @@
 //! What a client hears of a call that goes on with another request.
 
+use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use switchboard_wire::Limits;
@@ -32,6 +33,25 @@ fn check(went_on: Option<Option<&str>>, expected: Option<&str>) {
         (Some(told), Some(params)) => assert!(told.contains(&params), "{told}"),
         (told, params) => assert_eq!(told, params),
     }
+}
+
+/// It is the server that says how long its questions are; people answer what they can read.
+#[tokio::test]
+async fn questions_that_wait_are_bounded() {
+    let out = Arc::new(Outbox::new(Keep::UntilRead(1000)));
+    let capabilities = json(r#"{"elicitation":{}}"#);
+    let capabilities = Capabilities::read(Some(capabilities.as_json()));
+    let speech = Speech::Stateless { capabilities, level: None };
+    let port = Port::new(out, speech, Arc::default(), Asking::Allowed, Duration::from_secs(600));
+    let params = |bytes: usize| Some(json(&format!(r#"{{"message":"{}"}}"#, "x".repeat(bytes))));
+    let mut first = pin!(port.ask(method::ELICIT, params(ASKED - 100), None));
+    let context = &mut Context::from_waker(Waker::noop());
+    assert!(first.as_mut().poll(context).is_pending());
+    let second = port.ask(method::ELICIT, params(100), None).await.unwrap_err();
+    assert!(second.message.contains("too long together"), "{}", second.message);
+    assert_eq!(port.take_asks().len(), 1);
+    let mut third = pin!(port.ask(method::ELICIT, params(100), None));
+    assert!(third.as_mut().poll(context).is_pending(), "what was taken is counted elsewhere");
 }
 
 #[test]

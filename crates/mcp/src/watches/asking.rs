@@ -91,19 +91,22 @@ impl Inner {
         uri: String,
     ) -> Work {
         let session = &waiting.session;
-        if self.watches.count(session) >= self.limits.subscriptions {
-            let text = "too many subscriptions; unsubscribe from some resources first";
-            return refused(&id, code::INTERNAL_ERROR, text);
-        }
         if !self.can_tell(&place) {
             let text = "the server of this resource does not tell when it changes";
             return refused(&id, code::INVALID_PARAMS, text);
         }
-        self.sessions.bind(session);
-        let whose = Whose::Session(Arc::downgrade(session));
-        let (number, agreed) =
-            self.watches.add(place.clone(), &asker.who, uri, whose, |other| other.is_of(session));
+        let watched = session.watched(self.limits.subscriptions);
+        let added = watched.and_then(|watched| {
+            let whose = Whose::Session(Arc::downgrade(session), watched);
+            let (who, own) = (&asker.who, place.clone());
+            self.watches.add(own, who, uri, whose, |other| other.is_of(session))
+        });
+        let Some((number, agreed)) = added else {
+            let text = "too many subscriptions; unsubscribe from some resources first";
+            return refused(&id, code::INTERNAL_ERROR, text);
+        };
         if agreed.is_given() {
+            self.sessions.bind(session);
             return Work::Reply(empty(self, &id, Era::Session, method::SUBSCRIBE));
         }
         let who = asker.who.clone();
@@ -114,6 +117,9 @@ impl Inner {
                 Err(over) => return wish.inner.given_up(&id, method::SUBSCRIBE, over),
             };
             wish.is_granted = asked.is_ok();
+            if wish.is_granted {
+                wish.inner.sessions.bind(&waiting.session);
+            }
             Some(wish.inner.told(&id, method::SUBSCRIBE, Some(&wish.place.0), asked))
         }))
     }
@@ -183,8 +189,12 @@ impl Inner {
     ) -> impl Future<Output = bool> + Send + 'static {
         let (inner, who, number) = (self.clone(), who.clone(), hearing.number);
         let whose = Whose::Stream(hearing.clone());
-        let (_, agreed) = self.watches.add(place.clone(), &who, uri, whose, |_| false);
+        let added = self.watches.add(place.clone(), &who, uri, whose, |_| false);
         async move {
+            let Some((_, agreed)) = added else {
+                tracing::debug!(server = %place.0, "not subscribed: too much is subscribed to");
+                return false;
+            };
             let asked = inner.agree(agreed, &who, &place).await;
             if let Err(error) = &asked {
                 tracing::debug!(server = %place.0, %error, "not subscribed");

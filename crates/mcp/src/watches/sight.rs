@@ -17,10 +17,14 @@ impl Inner {
     /// A resource changed, by its server's own URI: whoever wants to hear of it, or of one that it is part of,
     /// and sees that, is told once.
     pub(crate) fn resource_updated(&self, server: &ServerKey, uri: &str) {
+        // Nobody can ask for a longer one, and it is a server that says how long it is: each who hears of a part of
+        // theirs would get a copy.
+        if uri.len() > LONGEST_NAME {
+            return;
+        }
         let now = self.registry.load();
-        // Nobody can have asked for a longer one, and it is a server that says how long it is.
-        let known = wholes(uri).filter(|from| from.len() <= LONGEST_NAME);
-        let places: Vec<Place> = known.map(|from| (server.clone(), from.to_owned())).collect();
+        let places: Vec<Place> =
+            wholes(uri).map(|from| (server.clone(), from.to_owned())).collect();
         self.watches.tell(&places, |place, watch| {
             let view = watch.whose.view(self, &now)?;
             let found = self.router.resource(&view, &watch.uri)?;
@@ -65,7 +69,7 @@ fn wholes(uri: &str) -> impl Iterator<Item = &str> {
 impl Whose {
     fn view(&self, inner: &Inner, now: &Snapshot) -> Option<Arc<View>> {
         match self {
-            Self::Session(session) => {
+            Self::Session(session, _) => {
                 let session = session.upgrade()?;
                 session.door.view(now, &session.principal, &inner.surface)
             }

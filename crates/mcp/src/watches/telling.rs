@@ -43,7 +43,7 @@ impl Watch {
     fn tell(&self, called: &str) {
         let uri = |params: &mut write::Object<'_>| params.text("uri", called);
         let (out, params) = match &self.whose {
-            Whose::Session(session) => {
+            Whose::Session(session, _) => {
                 let own = session.upgrade();
                 let own = own.and_then(|session| session.streams(|all| all.opened().cloned()));
                 (own, write::object(uri))
@@ -62,7 +62,7 @@ impl Watch {
 impl Whose {
     fn stream(&self) -> Option<Stream> {
         match self {
-            Self::Session(session) => Some(Stream::Session(Weak::as_ptr(session) as usize)),
+            Self::Session(session, _) => Some(Stream::Session(Weak::as_ptr(session) as usize)),
             Self::Stream(hearing) => Some(Stream::Listener(hearing.number)),
             Self::Gone => None,
         }

@@ -7,7 +7,7 @@ use switchboard_testkit::data::repetitions;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::kit::{Answer, Hub, call, request, stateless, until};
+use crate::kit::{Answer, Client, Hub, LIMIT, call, request, stateless, until};
 
 #[tokio::test]
 async fn bodies_and_headers_are_bounded() {
@@ -165,7 +165,7 @@ async fn long_messages_are_bounded() {
     until("its client is gone", || hub.servers.count(&hub.served.open) == 0).await;
     assert_eq!(cto.post(&echo).await.status, 429);
     hub.servers.release.notify_one();
-    while cto.post(&echo).await.status != 200 {}
+    answered(&cto, &echo, 200).await;
     // The same while it arrives.
     let mut slow = TcpStream::connect(hub.address).await.unwrap();
     let head = cto.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
@@ -173,9 +173,59 @@ async fn long_messages_are_bounded() {
     let head = format!("POST /mcp HTTP/1.1\r\n{head}content-length: 90000\r\n\r\n");
     slow.write_all(head.as_bytes()).await.unwrap();
     slow.write_all(&[b' '; 70_000]).await.unwrap();
-    while cto.post(&echo).await.status != 429 {}
+    answered(&cto, &echo, 429).await;
     drop(slow);
-    while cto.post(&echo).await.status != 200 {}
+    answered(&cto, &echo, 200).await;
+}
+
+/// Waits until it is answered so.
+async fn answered(client: &Client, body: &str, status: u16) {
+    let asked = async { while client.post(body).await.status != status {} };
+    tokio::time::timeout(LIMIT, asked).await.unwrap_or_else(|_| panic!("never {status}"));
+}
+
+/// Names that somebody is subscribed to are kept as long as that lasts.
+#[tokio::test]
+async fn subscriptions_are_bounded_in_number_and_in_bytes() {
+    let hub = Hub::with(|options| {
+        options.limits.subscriptions = 4;
+        options.limits.subscribed_each = 40_000;
+    })
+    .await;
+    let session = async |token| hub.client(token).initialized("2025-11-25", json!({})).await;
+    let asked = async |client: &Client, method: &str, uri: &str| {
+        let method = format!("resources/{method}");
+        client.post(&request(1, &method, json!({"uri": uri}))).await.json().await
+    };
+    let uri = |number: usize, long: usize| {
+        format!("mcp://beta/test://beta/{number}{}", "x".repeat(long))
+    };
+    let few = session("token-cto").await;
+    for (number, fits) in [(1, true), (2, true), (3, true), (4, true), (5, false)] {
+        let answer = asked(&few, "subscribe", &uri(number, 0)).await;
+        assert_eq!(answer["result"].is_object(), fits, "{answer}");
+    }
+    asked(&few, "unsubscribe", &uri(1, 0)).await;
+    assert!(
+        asked(&few, "subscribe", &uri(5, 0)).await["result"].is_object(),
+        "there is room again"
+    );
+    // Over several sessions, and streams.
+    let (first, second) = (session("token-cto").await, session("token-cto").await);
+    assert!(asked(&first, "subscribe", &uri(6, 5_000)).await["result"].is_object());
+    let refused = asked(&second, "subscribe", &uri(7, 5_000)).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("unsubscribe"), "{refused}");
+    let wanted = json!({"notifications": {"resourceSubscriptions": [uri(8, 5_000), uri(8, 0)]}});
+    let mut stream =
+        hub.client("token-cto").ask(9, "subscriptions/listen", wanted, json!({})).await;
+    let (_, promised) = stream.next().await.unwrap();
+    let promised = &promised["params"]["notifications"]["resourceSubscriptions"];
+    assert_eq!(*promised, json!([uri(8, 0)]), "what does not fit is not promised");
+    let other = session("token-dev").await;
+    let theirs = asked(&other, "subscribe", &uri(7, 5_000)).await;
+    assert!(theirs["result"].is_object(), "nobody else has less room");
+    asked(&first, "unsubscribe", &uri(6, 5_000)).await;
+    assert!(asked(&second, "subscribe", &uri(7, 5_000)).await["result"].is_object());
 }
 
 /// Bytes of memory that the process has.

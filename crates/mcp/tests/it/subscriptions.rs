@@ -86,6 +86,21 @@ async fn who_has_lost_a_server_hears_nothing_more_of_it() {
     assert_eq!(told(&mut own).await, lost);
 }
 
+/// A server says how long a URI is, and each who hears of it would get a copy.
+#[tokio::test]
+async fn an_endless_part_is_told_to_nobody() {
+    let hub = Hub::start().await;
+    let cto = session(&hub, "token-cto").await;
+    let mut own = cto.get().await;
+    let uri = "mcp://beta/test://beta/p";
+    assert_eq!(cto.post(&subscribe(uri)).await.json().await["result"], json!({}));
+    let part = |long: usize| format!("test://beta/p/{}", "x".repeat(long));
+    for long in [9_000, 8_000] {
+        hub.endpoint.resource_updated(&key("beta"), &part(long));
+    }
+    assert_eq!(told(&mut own).await, format!("mcp://beta/{}", part(8_000)));
+}
+
 /// What changed may be part of what was subscribed to. It is told by the name that each has for it.
 #[tokio::test]
 async fn who_wants_to_hear_of_the_whole_hears_of_its_parts() {

@@ -54,18 +54,23 @@ async fn sessions_that_nobody_uses() {
     let session = async || hub.client("token-cto").initialized("2025-11-25", json!({})).await;
     let (idle, chose, watches, listens) =
         (session().await, session().await, session().await, session().await);
+    let refused = session().await;
     let level =
         r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#;
     assert_eq!(chose.post(level).await.status, 200);
     let uri = json!({"uri": "mcp://beta/test://beta"});
     let watched = watches.post(&request(1, "resources/subscribe", uri)).await.json().await;
     assert!(watched["error"].is_null(), "{watched}");
+    let uri = json!({"uri": "mcp://beta/test://beta/not"});
+    hub.servers.refusals.store(1, std::sync::atomic::Ordering::SeqCst);
+    let not = refused.post(&request(1, "resources/subscribe", uri)).await.json().await;
+    assert!(not["error"].is_object(), "{not}");
     let mut stream = listens.get().await;
     assert_eq!(stream.status, 200);
     let second = Duration::from_secs(1);
     for (rest, stay, why) in [
-        (limits.session_light, 4, "not yet"),
-        (second, 3, "of this one nothing was held"),
+        (limits.session_light, 5, "not yet"),
+        (second, 3, "of these nothing was held"),
         (limits.session_idle - limits.session_light - second, 3, "not yet"),
         (second, 1, "the one that listens stays"),
     ] {
@@ -74,8 +79,9 @@ async fn sessions_that_nobody_uses() {
         assert_eq!(hub.endpoint.sessions(), stay, "{why}");
     }
     assert_eq!(idle.post(PING).await.status, 200, "it comes back by its id");
+    assert_eq!(refused.post(PING).await.status, 200, "it had not subscribed");
     assert_eq!(watches.post(PING).await.status, 404, "without its subscription it is another one");
-    assert_eq!(hub.endpoint.sessions(), 2);
+    assert_eq!(hub.endpoint.sessions(), 3);
     // Too old, whoever listens.
     clock.advance(switchboard_mcp::Limits::default().session_life);
     hub.endpoint.sweep();

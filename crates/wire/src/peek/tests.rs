@@ -43,7 +43,12 @@ fn single_members() {
     assert_eq!(raw(progress_token(params)), Some("1.0".to_owned()));
     assert_eq!(raw(subscription_id(params)), Some("\"a\"".to_owned()));
     assert_eq!(cursor(params).as_deref(), Some(""));
-    assert_eq!(raw(progress_token(json(r#"{"_meta":{"progressToken":null}}"#))), None);
+    let long = format!("\"{}\"", "x".repeat(2_000));
+    for none in ["null", "{}", "true", &long] {
+        let params = format!(r#"{{"_meta":{{"progressToken":{none}}}}}"#);
+        assert_eq!(raw(progress_token(json(&params))), None);
+        assert_eq!(raw(crate::Params::from(json(&params)).progress_token()), None);
+    }
     assert_eq!(raw(meta(json(r#"{"_meta":[]}"#))), None);
     let check = |result, failed, next: Option<&str>| {
         assert_eq!(is_error(json(result)), failed, "{result}");
