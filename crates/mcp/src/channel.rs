@@ -50,7 +50,7 @@ pub(crate) enum Eras {
 /// Something that goes on.
 enum Open {
     Call(Arc<Port>),
-    Listen(#[expect(dead_code, reason = "it listens as long as it is held")] Listening),
+    Listen(Listening),
 }
 
 impl Channel {
@@ -260,6 +260,15 @@ impl Channel {
         tokio::select! {
             () = self.under_way.wait() => {}
             () = stop.cancelled() => drop(timeout(LAST_WORD, self.under_way.wait()).await),
+        }
+    }
+
+    /// The hub ends: streams of changes are told so, before the connection is.
+    pub(crate) fn take_leave(&self) {
+        for open in self.open.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            if let Open::Listen(listening) = open {
+                listening.take_leave();
+            }
         }
     }
 

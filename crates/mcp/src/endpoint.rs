@@ -193,6 +193,22 @@ impl Endpoint {
     /// Lets calls under way finish, for [`Limits::farewell`] at most: those that have not are answered with an error.
     /// Then ends every stream and session, and waits for that.
     pub async fn shutdown(&self) {
+        // A second time there is nothing to wait for: what did not end the first time does not end by that.
+        if !self.0.stop.is_cancelled() {
+            self.say_farewell().await;
+        }
+        self.0.listeners.end_where(|_| true);
+        for session in self.0.sessions.all() {
+            session.end();
+        }
+        self.0.parked.give_up(|_| true);
+        self.0.channels.clear();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    /// Calls under way may finish, and are answered then in any case.
+    async fn say_farewell(&self) {
         self.0.closing.cancel();
         self.0.calls.close();
         let _ = timeout(self.0.limits.farewell, self.0.calls.wait()).await;
@@ -202,14 +218,6 @@ impl Endpoint {
         self.0.stop.cancel();
         // Before the streams end, on which some of them are told.
         let _ = timeout(LAST_WORD, self.0.calls.wait()).await;
-        self.0.listeners.end_where(|_| true);
-        for session in self.0.sessions.all() {
-            session.end();
-        }
-        self.0.parked.give_up(|_| true);
-        self.0.channels.clear();
-        self.0.tasks.close();
-        self.0.tasks.wait().await;
     }
 }
 

@@ -71,6 +71,16 @@ pub(crate) struct Listening {
     end: Option<CancellationToken>,
 }
 
+impl Listening {
+    /// The stream ends, which its client is told, though what it lies on may go on for a moment.
+    pub(crate) fn take_leave(&self) {
+        let listener = self.inner.listeners.lock().rows.get(&self.number).cloned();
+        if let Some(listener) = listener {
+            listener.take_leave();
+        }
+    }
+}
+
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some(end) = &self.end {
@@ -167,6 +177,11 @@ impl Listener {
 
     /// The stream ends, in the words of its era.
     fn end(&self) {
+        self.take_leave();
+        self.out.end();
+    }
+
+    fn take_leave(&self) {
         if let Ear::Listen { id, .. } = &self.ear
             && self.acknowledged.load(Ordering::SeqCst)
         {
@@ -178,7 +193,6 @@ impl Listener {
             write::result(&mut message, id.as_id(), result.as_json());
             self.out.push(message.into(), Weight::Needed);
         }
-        self.out.end();
     }
 }
 

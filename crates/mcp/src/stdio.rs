@@ -62,6 +62,9 @@ pub async fn serve_when(
             () = ending => Ok(()),
         };
         channel.settle(&stop).await;
+        if closing.is_cancelled() {
+            channel.take_leave();
+        }
         out.end();
         read
     };

@@ -134,6 +134,32 @@ async fn calls_on_pipes_are_answered() {
     }
 }
 
+/// The pipe ends before others' calls do, which are waited for.
+#[tokio::test]
+async fn streams_of_changes_on_pipes_are_answered() {
+    let hub = hub(Server::Hangs, LONG).await;
+    let mut pipe = Pipe::open(&hub);
+    let params =
+        json!({"notifications": {"toolsListChanged": true}, "_meta": stateless(json!({}))});
+    let first = pipe.ask(&request(3, "subscriptions/listen", params)).await;
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    let other = session(&hub, "2025-11-25").await;
+    let body = call(7, "alpha__wait", json!({}));
+    let (_, last, ()) = tokio::join!(other.post(&body), pipe.next(), end(&hub, Server::Hangs));
+    let last = last.unwrap();
+    assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!(3), &json!("complete")));
+    assert_eq!(pipe.next().await, None);
+}
+
+/// Who stays when the hub has ended does not hold it up once more.
+#[tokio::test]
+async fn the_end_is_waited_for_once() {
+    let hub = hub(Server::Hangs, LONG).await;
+    let _stays = hub.endpoint.clone();
+    hub.endpoint.shutdown().await;
+    tokio::time::timeout(Duration::from_secs(30), hub.endpoint.shutdown()).await.unwrap();
+}
+
 #[tokio::test]
 async fn calls_of_the_older_transport_are_answered() {
     for server in BOTH {

@@ -3,6 +3,7 @@
 mod join;
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,18 +91,26 @@ impl Mcp {
             }
         };
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        let endpoint = app.hub().endpoint().clone();
-        let known = app.hub().settle_unknown(FIRST);
+        let hub = app.hub().clone();
+        let (endpoint, known) = (hub.endpoint().clone(), hub.settle_unknown(FIRST));
         let serve = stdio::serve_when(&endpoint, principal.clone(), input, output, known);
+        let mut serve = pin!(serve);
         let served = tokio::select! {
-            served = serve => served,
-            () = dismissed(app.hub(), &principal) => {
+            served = &mut serve => Some(served),
+            () = dismissed(&hub, &principal) => {
                 app.stop().await;
                 anyhow::bail!("the agent `{agent}` was disabled or removed");
             }
-            () = stopped(&mut signals) => Ok(()),
+            () = stopped(&mut signals) => None,
         };
-        app.stop().await;
+        let served = match served {
+            Some(served) => {
+                app.stop().await;
+                served
+            }
+            // What is under way is answered while the hub ends.
+            None => tokio::join!(serve, app.stop()).0,
+        };
         served.context("the agent's pipe broke")?;
         Ok(ExitCode::SUCCESS)
     }

@@ -41,3 +41,24 @@ fn calls_under_way_are_answered() {
     is_late(&stateless.next());
     is_late(&pipe.answer(7));
 }
+
+/// The same where the agent's own program is the hub.
+#[test]
+fn a_call_of_an_agent_without_a_hub_is_answered() {
+    let context = Context::new();
+    let record = context.work().join("record");
+    let slow = entry("slow", &Script::new().record(&record));
+    let agent = "[agents.cto]\nservers = [\"slow\"]\n";
+    let context = context.with("switchboard.toml", &format!("{slow}\n{agent}"));
+    let mut pipe = Agent::start(&context, &[]);
+    pipe.say(INITIALIZE);
+    pipe.answer(1);
+    pipe.call(7, "slow__sleep", json!({"ms": 1_000}));
+    wait("it is under way", || {
+        std::fs::read_to_string(&record).is_ok_and(|all| all.contains("tools/call"))
+    });
+    signal(pipe.child.id(), "-TERM");
+    let answer = pipe.answer(7);
+    assert!(answer["result"]["content"].is_array(), "{answer}");
+    assert_eq!(pipe.end().0, Some(0));
+}
