@@ -1,8 +1,8 @@
 //! Names that servers had without prefixes and have no more: on surfaces where names are bare, and towards their own
 //! pages. For as long as the hub runs none of them becomes another server's: whoever remembers it would call that one
-//! unawares.
+//! unawares. A bounded number, of which no server takes another's share.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use switchboard_model::ServerKey;
@@ -13,9 +13,10 @@ use super::part::Listable;
 use super::uri_template::{Closeness, fit, head};
 use crate::naming::Qualifier;
 
-/// Names that are remembered; beyond, the oldest are forgotten.
+/// Names that are remembered.
 const MOST: usize = 10_000;
-/// Templates among them. Whatever somebody asks for that nobody lists is held against each.
+/// Templates among them that also keep what they made. Whatever somebody asks for that nobody lists is held against
+/// each.
 const FAMILIES: usize = 256;
 
 /// A name of some kind.
@@ -35,10 +36,19 @@ pub(super) struct Freed {
 pub(super) struct Book {
     /// Whose each is: the one server's that had it, or nobody's if several did.
     rows: HashMap<Name, Option<ServerKey>>,
+    /// All of them.
+    names: Left,
+    /// The templates among them whose URIs are remembered, too.
+    families: Left,
+}
+
+/// Names by who left them. Where there is no room, what goes is the oldest of whoever left most: else one server could
+/// make another's be forgotten, by offering much and taking it back.
+#[derive(Clone, Debug, Default)]
+struct Left {
     /// Oldest first.
-    order: VecDeque<Name>,
-    /// The last templates among them, in the same order: what they made may be remembered, too.
-    families: VecDeque<Arc<str>>,
+    by: BTreeMap<ServerKey, VecDeque<Name>>,
+    count: usize,
 }
 
 impl Book {
@@ -55,11 +65,11 @@ impl Book {
     /// it fits as closely.
     pub(super) fn lets_make(&self, uri: &str, fits: Closeness, server: &ServerKey) -> bool {
         // One that is open from an earlier point on cannot be as close, which is seen at once.
-        let as_close = |family: &&Arc<str>| {
+        let as_close = |family: &str| {
             head(family) >= fits.head && fit(family, uri).is_some_and(|other| other >= fits)
         };
-        let mut gone = self.families.iter().filter(as_close);
-        gone.all(|family| self.lets(Kind::Templates, family, server))
+        let mut gone = self.families.all().filter(|(_, family)| as_close(family));
+        gone.all(|(kind, family)| self.lets(*kind, family, server))
     }
 
     /// A server has no longer what it offered, but for what it still offers. `others` are those that are
@@ -80,36 +90,57 @@ impl Book {
             let shared: HashSet<&str> = others.clone().flat_map(|of| names(of, kind)).collect();
             for name in lost {
                 let alone = !shared.contains(name);
-                self.add((kind, name.into()), alone.then(|| server.clone()));
+                self.add(server, (kind, name.into()), alone.then(|| server.clone()));
             }
         }
         if has.is_none() {
             let [_, app] = Qualifier::of(server.name.as_str()).prefixes().map(Arc::clone);
-            self.add((Kind::Resources, app), Some(server.clone()));
+            self.add(server, (Kind::Resources, app), Some(server.clone()));
         }
     }
 
-    fn add(&mut self, name: Name, whose: Option<ServerKey>) {
+    fn add(&mut self, server: &ServerKey, name: Name, whose: Option<ServerKey>) {
         if let Some(known) = self.rows.get_mut(&name) {
             if *known != whose {
                 *known = None;
             }
             return;
         }
+        self.rows.insert(name.clone(), whose);
         if name.0 == Kind::Templates {
-            self.families.push_back(name.1.clone());
-            if self.families.len() > FAMILIES {
-                self.families.pop_front();
-            }
+            self.families.add(server, name.clone(), FAMILIES);
         }
-        self.order.push_back(name.clone());
-        self.rows.insert(name, whose);
-        if self.order.len() > MOST
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.rows.remove(&oldest);
-            if self.families.front().is_some_and(|family| *family == oldest.1) {
-                self.families.pop_front();
+        if let Some(forgotten) = self.names.add(server, name, MOST) {
+            self.rows.remove(&forgotten);
+            self.families.remove(&forgotten);
+        }
+    }
+}
+
+impl Left {
+    fn all(&self) -> impl Iterator<Item = &Name> {
+        self.by.values().flatten()
+    }
+
+    /// One more, of so many at most; what goes for it.
+    fn add(&mut self, server: &ServerKey, name: Name, most: usize) -> Option<Name> {
+        self.by.entry(server.clone()).or_default().push_back(name);
+        self.count += 1;
+        if self.count <= most {
+            return None;
+        }
+        self.count -= 1;
+        let oldest = self.by.values_mut().max_by_key(|names| names.len())?.pop_front();
+        self.by.retain(|_, names| !names.is_empty());
+        oldest
+    }
+
+    /// If it is there.
+    fn remove(&mut self, name: &Name) {
+        for names in self.by.values_mut() {
+            if let Some(at) = names.iter().position(|one| one == name) {
+                names.remove(at);
+                self.count -= 1;
             }
         }
     }

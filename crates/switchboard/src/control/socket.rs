@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -16,12 +17,16 @@ use axum::{Json, Router};
 use futures_util::stream;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::protocol::{Ask, Said};
+use super::protocol::{Ask, Failure, Said};
 use super::{Operations, client};
 use crate::routes::Routes;
+
+/// How long a call under way may take when the hub ends, like those of agents.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 #[derive(Clone)]
 struct Hub {
@@ -66,13 +71,27 @@ pub(crate) fn serve(
     Ok(())
 }
 
-/// One question, answered line by line as things happen.
+/// One question, answered line by line as things happen. A call is let finish when the hub ends; whatever else somebody
+/// waits for is not.
 async fn answer(State(hub): State<Hub>, Json(ask): Json<Ask>) -> Response {
     let (say, heard) = mpsc::channel(64);
     hub.tasks.spawn(async move {
+        let is_call = matches!(ask, Ask::Call { .. });
+        let late = async {
+            hub.shutdown.cancelled().await;
+            if is_call {
+                sleep(FAREWELL).await;
+            }
+        };
         tokio::select! {
-            () = hub.operations.run(ask, say) => {}
-            () = hub.shutdown.cancelled() => {}
+            () = hub.operations.run(ask, say.clone()) => return,
+            () = late => {}
+        }
+        if is_call {
+            let remedy = "it may have been carried out: check before you call it again";
+            let stopped = Failure::new("the hub stopped before the call was answered", remedy);
+            let _ = say.send(Said::Failed(stopped)).await;
+            let _ = say.send(Said::End).await;
         }
     });
     let lines = stream::unfold(heard, |mut heard| async move {

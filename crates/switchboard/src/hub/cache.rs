@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use switchboard_core::Registry;
@@ -128,6 +129,8 @@ fn read(bytes: Bytes) -> Option<Offer> {
         capabilities: Capabilities::read(all.as_json().get("capabilities")),
         instructions: instructions.map(|text| text.into_owned().into()),
         freshness: Freshness::Stale,
+        // The server may have said so, or offer something else by now.
+        holds: Some(Duration::ZERO),
         ..Offer::default()
     })
 }

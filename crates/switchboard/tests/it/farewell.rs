@@ -7,7 +7,7 @@ use switchboard_testkit::script::Script;
 
 use crate::agents::INITIALIZE;
 use crate::client::Client;
-use crate::context::Context;
+use crate::context::{Context, Ran};
 use crate::hub::{Hub, connected, entry, signal, status, wait};
 use crate::rejoin::Agent;
 
@@ -30,7 +30,8 @@ fn calls_under_way_are_answered() {
     let session = begin(Client::session(&hub, "/mcp", token));
     let stateless = begin(Client::stateless(&hub, "/mcp", token));
     pipe.call(7, "slow__echo", json!({"text": "late"}));
-    wait("all are under way", || status(&context)[0]["in_flight"] == 3);
+    let command = context.start(&["call", "slow", "echo", "--args", r#"{"text": "late"}"#]);
+    wait("all are under way", || status(&context)[0]["in_flight"] == 4);
     hub.signal("-TERM");
     wait("nobody new is let in", || TcpStream::connect(&hub.address).is_err());
     signal(&server, "-CONT");
@@ -40,6 +41,23 @@ fn calls_under_way_are_answered() {
     is_late(&session.next());
     is_late(&stateless.next());
     is_late(&pipe.answer(7));
+    let printed = Ran::new(&command.wait_with_output().unwrap());
+    assert_eq!((printed.code, printed.out.trim()), (0, "late"), "{printed:?}");
+}
+
+#[test]
+fn a_command_whose_call_takes_too_long_is_told() {
+    let mute = entry("mute", &Script::new().fault("silent:tool=echo"));
+    let context = Context::new().with("switchboard.toml", &mute);
+    let hub = Hub::start(&context);
+    connected(&context, &["mute"]);
+    let command = context.start(&["call", "mute", "echo"]);
+    wait("it is under way", || status(&context)[0]["in_flight"] == 1);
+    hub.stop();
+    let printed = Ran::new(&command.wait_with_output().unwrap());
+    assert_eq!(printed.code, 1, "{printed:?}");
+    // Its server is stopped after as long a time, and may be first to say so.
+    assert!(printed.err.contains("stopped"), "{printed:?}");
 }
 
 /// The same where the agent's own program is the hub.

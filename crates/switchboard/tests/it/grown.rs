@@ -75,12 +75,13 @@ const ACTS: [Act; 7] = [
     },
 ];
 
-/// Objects in an object, with names that are as long as those may be that are told whole.
+/// Objects in an object, as long as that together, with names that are as long as those may be that are told whole.
 fn wide(long: &str) -> Value {
-    let object = |inner: Value| -> Value {
-        (0..64).map(|n| (format!("{n:0>20}{}", &long[..200]), inner.clone())).collect()
+    let object = |count: usize, inner: Value| -> Value {
+        (0..count).map(|n| (format!("{n:0>20}{}", &long[..200]), inner.clone())).collect()
     };
-    object(object(json!(1)))
+    let inner = long.len() / 64 / object(1, json!(1)).to_string().len();
+    object(64, object(inner + 1, json!(1)))
 }
 
 /// Bytes of memory that the hub has.

@@ -9,21 +9,42 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::hub::{Hub, connected, wait};
 
-/// What the lists of an agent say, whose server is this one.
-fn check(script: &Script, expected: u64) {
-    let server = Scripted::http(script);
-    let url = server.url();
-    let text = format!("[servers.a]\nurl = {url:?}\n\n[agents.cto]\nservers = [\"a\"]\n");
-    let context = Context::new().with("switchboard.toml", &text);
-    let (token, _) = token(&context, "cto");
-    let hub = Hub::start(&context);
-    connected(&context, &["a"]);
-    let client = Client::stateless(&hub, "/mcp", &token);
+/// An agent's client, of a hub whose only server is this one.
+struct Asker {
+    context: Context,
+    token: String,
+}
+
+impl Asker {
+    fn new(server: &Scripted) -> Self {
+        let url = server.url();
+        let text = format!("[servers.a]\nurl = {url:?}\n\n[agents.cto]\nservers = [\"a\"]\n");
+        let context = Context::new().with("switchboard.toml", &text);
+        let (token, _) = token(&context, "cto");
+        Self { context, token }
+    }
+
+    fn client(&self, hub: &Hub) -> Client {
+        Client::stateless(hub, "/mcp", &self.token)
+    }
+}
+
+/// Waits until every list says so.
+fn say(client: &Client, expected: u64) {
     for list in ["tools/list", "resources/list", "prompts/list", "server/discover"] {
         wait(&format!("{list} says {expected}"), || {
             client.ask(list, json!({}))["result"]["ttlMs"] == expected
         });
     }
+}
+
+/// What the lists of an agent say, whose server is this one.
+fn check(script: &Script, expected: u64) {
+    let server = Scripted::http(script);
+    let asker = Asker::new(&server);
+    let hub = Hub::start(&asker.context);
+    connected(&asker.context, &["a"]);
+    say(&asker.client(&hub), expected);
 }
 
 #[test]
@@ -43,4 +64,22 @@ fn of_a_server_that_cannot_be_listened_to() {
         let refuses = Rule::parse("status:status=404,method=subscriptions/listen").unwrap();
         check(&Script::new().only("2026-07-28").holds(says).fault(refuses), expected);
     }
+}
+
+/// What is only remembered of a server may not be so any more, whatever it said.
+#[test]
+fn of_a_server_that_is_not_back_after_a_restart() {
+    let mut server = Scripted::http(&Script::new().only("2026-07-28").holds(20_000));
+    let asker = Asker::new(&server);
+    let hub = Hub::start(&asker.context);
+    connected(&asker.context, &["a"]);
+    say(&asker.client(&hub), 20_000);
+    hub.stop();
+    server.kill();
+    let hub = Hub::start(&asker.context);
+    let client = asker.client(&hub);
+    assert!(client.tools().contains(&"a__echo".to_owned()), "it is remembered");
+    say(&client, 0);
+    server.restart_same();
+    say(&client, 20_000);
 }

@@ -60,7 +60,9 @@ pub(super) struct Opened {
     pub(super) resident: f64,
     /// Before, in KB, of the process and its children; what several share is counted once (PSS).
     pub(super) before: f64,
-    /// What is resident of all these where they begin, in KB: at rest, or with others open.
+    /// What is resident of all these before anybody came, in KB.
+    pub(super) rest: f64,
+    /// The same where those that are measured begin: at rest, or with others open.
     pub(super) from: f64,
     /// The same with all of them open.
     pub(super) to: f64,
@@ -73,8 +75,22 @@ pub(super) struct Opened {
 impl Opened {
     /// What a session takes; not a number where the process gave back more than they took, which tells nothing of them.
     pub(super) fn told(&self) -> f64 {
-        if self.each > 0.0 { self.each } else { f64::NAN }
+        told(self.each)
     }
+
+    /// The same for one of those that were open before, if they were so many.
+    pub(super) fn told_of_others(&self, count: usize) -> f64 {
+        told((self.from - self.rest) / count as f64)
+    }
+
+    /// The same for one of all, if they are so many.
+    pub(super) fn told_of_all(&self, count: usize) -> f64 {
+        told((self.to - self.rest) / count as f64)
+    }
+}
+
+fn told(each: f64) -> f64 {
+    if each > 0.0 { each } else { f64::NAN }
 }
 
 impl Target {
@@ -124,6 +140,7 @@ impl Target {
         Ok(Opened {
             resident,
             before: number("pss_kib_before")?,
+            rest: from,
             from,
             to,
             each: (to - from) / count,
@@ -142,7 +159,8 @@ impl Target {
         let first = self.open(programs, 1)?;
         let _others = self.hold(programs, others)?;
         let beyond = self.open(programs, sessions)?;
-        Ok(Opened { resident: first.resident, before: first.before, ..beyond })
+        let Opened { resident, before, rest, .. } = first;
+        Ok(Opened { resident, before, rest, ..beyond })
     }
 
     /// Opens sessions, and keeps them as long as what is returned.
@@ -249,4 +267,27 @@ pub(super) fn answers(command: Command) -> Result<Value> {
         bail!("{} of the answers were wrong: {}", said["errors"], said["error_texts"]);
     }
     Ok(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sessions_take_is_told_from_rest_on() {
+        // Of it, 5,000 are of other processes.
+        let opened = Opened {
+            resident: 20_000.0,
+            before: 24_000.0,
+            rest: 25_000.0,
+            from: 36_000.0,
+            to: 117_000.0,
+            each: 9.0,
+            rate: 1.0,
+        };
+        let told = [opened.told_of_others(1_000), opened.told(), opened.told_of_all(10_000)];
+        assert_eq!(told, [11.0, 9.0, 9.2]);
+        let shrunk = Opened { from: 24_000.0, to: 25_000.0, ..opened };
+        assert!(shrunk.told_of_others(1_000).is_nan() && shrunk.told_of_all(10_000).is_nan());
+    }
 }

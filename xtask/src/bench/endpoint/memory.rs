@@ -43,8 +43,17 @@ pub(super) fn run(bench: &Bench, goals: &mut Goals) -> Result<()> {
             goals.add("memory at rest, resident", own, Limit::AtMost(30.0), "MB");
             goals.add("memory at rest, all processes (PSS)", all, Limit::AtMost(30.0), "MB");
         }
-        let what = format!("memory of a session, from {OTHERS} to {open} open");
-        goals.add(what, hub.told(), Limit::AtMost(20.0), "KB");
+        let mut judge = |which: &str, each: f64| {
+            let what = format!("memory of a session, {which}");
+            goals.add(what, each, Limit::AtMost(20.0), "KB");
+        };
+        if sessions == counts[0] {
+            judge(&format!("of the first {OTHERS}"), hub.told_of_others(OTHERS));
+        }
+        judge(&format!("from {OTHERS} to {open} open"), hub.told());
+        if sessions == counts[counts.len() - 1] {
+            judge(&format!("of all {open} together"), hub.told_of_all(open));
+        }
     }
     Ok(())
 }

@@ -136,3 +136,47 @@ fn do_not_pass_on() {
     registry.publish(&b, Arc::new(near));
     check("test://b/1", "b test://b/1");
 }
+
+/// Only so many are remembered, and what one server takes back makes nobody forget another's.
+#[test]
+fn do_not_pass_on_whatever_else_goes() {
+    let (a, b) = (key("a"), key("b"));
+    let own = ["notes://{x}"];
+    let check = |goes: &Offer| {
+        let registry = registry(&[(&a, offer(&[], &["notes://{id}"])), (&b, offer(&[], &own))]);
+        let led = || led(&registry.load().everything(&SHORT), "resources/read", "notes://1");
+        assert_eq!(led(), "several", "it is of both");
+        registry.withdraw(&a);
+        assert_eq!(led(), "several", "it was of another");
+        // Twice, as all that goes is remembered, too, as far as there is room.
+        for _ in 0..2 {
+            registry.publish(&b, Arc::new(goes.clone()));
+            registry.publish(&b, Arc::new(offer(&[], &own)));
+            assert_eq!(led(), "several", "it was of another, also behind much else");
+        }
+    };
+    let many = |count: usize| (0..count).map(|n| format!("other://{n}")).collect::<Vec<_>>();
+    let families = many(300);
+    let families: Vec<&str> = families.iter().map(|uri| &**uri).chain(own).collect();
+    check(&offer(&[], &families));
+    let resources = many(10_100);
+    check(&offer(&resources.iter().map(|uri| &**uri).collect::<Vec<_>>(), &own));
+}
+
+/// What is forgotten is a name of its own kind: not a family, where a resource had the same text for a URI.
+#[test]
+fn do_not_pass_on_for_a_name_that_looks_the_same() {
+    let (a, b) = (key("a"), key("b"));
+    let family = "notes://{id}";
+    let registry = registry(&[(&a, offer(&[family], &[family]))]);
+    let led = || led(&registry.load().everything(&SHORT), "resources/read", "notes://1");
+    assert_eq!(led(), "a notes://1");
+    registry.withdraw(&a);
+    // With the resource, the family and what begins like its apps, just one too many.
+    let tools: Vec<String> = (0..9_998).map(|n| format!("t{n}")).collect();
+    let tools = tools.iter().map(|name| &**name).collect::<Vec<_>>();
+    registry.publish(&a, Arc::new(crate::kit::tools("a", &tools)));
+    registry.withdraw(&a);
+    registry.publish(&b, Arc::new(offer(&[], &["notes://{x}"])));
+    assert_eq!(led(), "several");
+}
