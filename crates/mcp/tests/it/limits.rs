@@ -197,9 +197,8 @@ async fn subscriptions_are_bounded_in_number_and_in_bytes() {
         let method = format!("resources/{method}");
         client.post(&request(1, &method, json!({"uri": uri}))).await.json().await
     };
-    let uri = |number: usize, long: usize| {
-        format!("mcp://beta/test://beta/{number}{}", "x".repeat(long))
-    };
+    let uri =
+        |number: usize, long: usize| format!("mcp://beta/test://beta/{number}{}", "x".repeat(long));
     let few = session("token-cto").await;
     for (number, fits) in [(1, true), (2, true), (3, true), (4, true), (5, false)] {
         let answer = asked(&few, "subscribe", &uri(number, 0)).await;
