@@ -116,9 +116,13 @@ fn what_is_very_long_leaves_nothing() {
         }
     }
     for act in &ACTS {
-        (1..=FIRST).for_each(|nth| drop(send(act, nth)));
+        for nth in 1..=FIRST {
+            send(act, nth);
+        }
         let before = resident(&hub);
-        (1..=TIMES).for_each(|nth| drop(send(act, FIRST + nth)));
+        for nth in 1..=TIMES {
+            send(act, FIRST + nth);
+        }
         let left = resident(&hub).saturating_sub(before);
         if left > LEFT {
             faults.push(format!("{}: {left} bytes are left", act.what));
