@@ -29,14 +29,20 @@ fn a_level_goes_with_the_session_that_wanted_it() {
     let session = |level: &str| {
         let client = Client::session(&hub, "/mcp", &token);
         client.ask("logging/setLevel", json!({"level": level}));
-        client.call("a__echo", json!({"text": "x"}));
+        client.call("a__echo", json!({"text": format!("by {level}")}));
         client
+    };
+    let at = |what: &str| {
+        let text = std::fs::read_to_string(&record).unwrap();
+        text.lines().position(|line| line.contains(what)).unwrap()
     };
     // Whoever has chosen none may be there, and is not to hear less for it.
     let quiet = session("warning");
     until(&["info"]);
     let curious = session("debug");
-    assert_eq!(told(), ["info", "debug"], "it is told before the call");
+    assert_eq!(told(), ["info", "debug"]);
+    assert!(at("logging/setLevel") < at("by warning"), "it is told before the call");
+    assert!(at("\"debug\"") < at("by debug"), "so is the next one");
     curious.end();
     until(&["info", "debug", "info"]);
     // One that stays, and wants something else.
