@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -27,6 +27,9 @@ use crate::routes::Routes;
 
 /// How long a call under way may take when the hub ends, like those of agents.
 const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How long what a command asks may be: arguments may be as long as a message to a server, and are text in what is asked.
+const LONGEST: usize = 64 << 20;
 
 #[derive(Clone)]
 struct Hub {
@@ -59,7 +62,8 @@ pub(crate) fn serve(
     let listener = listen(path)?;
     let hub = Hub { operations, tasks: tasks.clone(), shutdown: shutdown.clone() };
     let rest = async move |request: Request| api.ask(request).await;
-    let router = Router::new().route(client::PATH, post(answer)).with_state(hub).fallback(rest);
+    let ask = post(answer).layer(DefaultBodyLimit::max(LONGEST));
+    let router = Router::new().route(client::PATH, ask).with_state(hub).fallback(rest);
     let (stopped, path) = (shutdown.clone().cancelled_owned(), path.to_owned());
     tasks.spawn(async move {
         let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;

@@ -90,6 +90,14 @@ fn tools_and_calls() {
             context.ok(&["call", "good", "echo", "--args", "@args.json"]).out,
             "from a file\n"
         );
+        let long = json!({"text": "x".repeat(3 << 20)}).to_string();
+        context.write("long.json", &long);
+        let said = context.ok(&["call", "good", "echo", "--args", "@long.json", "--json"]).out;
+        assert!(
+            said.contains("read_result") || said.len() > 3 << 20,
+            "{way}: {} bytes",
+            said.len()
+        );
 
         for (args, words) in [
             (&["call", "good", "fail"][..], ""),
