@@ -31,6 +31,8 @@ struct Round {
 #[derive(Clone, Debug)]
 struct Standing {
     number: u64,
+    /// The last round to which it is the answer: its own, or one that was found to want nothing else.
+    answers: u64,
     agreed: Filter,
 }
 
@@ -59,12 +61,13 @@ impl Agreement {
     /// something else stands, or a resource is not told of.
     pub(crate) fn confirm(&self, number: u64, wanted: &Filter) -> bool {
         self.0.send_if_modified(|round| {
-            let stands = round.stands.as_ref().filter(|stands| stands.number == number);
-            let Some(agreed) = stands.map(|stands| stands.agreed.clone()) else { return false };
-            let is_told = wanted.uris.iter().all(|uri| agreed.uris.contains(uri));
+            let stands = round.stands.as_mut().filter(|stands| stands.number == number);
+            let Some(stands) = stands else { return false };
+            let is_told = wanted.uris.iter().all(|uri| stands.agreed.uris.contains(uri));
             if is_told {
                 (round.number, round.asked) = (round.number + 1, wanted.clone());
-                round.answer = Answer::Acknowledged(agreed);
+                stands.answers = round.number;
+                round.answer = Answer::Acknowledged(stands.agreed.clone());
             }
             is_told
         })
@@ -145,7 +148,8 @@ impl Agreement {
     /// Returns when it is known whether it tells of a resource, by a round after that one.
     pub(crate) async fn covers(&self, uri: &str, after: u64) -> Result<(), CallError> {
         let mut rounds = self.0.subscribe();
-        let stands = |round: &Round| after == 0 && round.tells(uri);
+        // Of several rounds only the last is seen here, and what one agreed to stands while the next is under way.
+        let stands = |round: &Round| round.tells(uri, after);
         let decided = rounds.wait_for(|round| match round.answer {
             _ if stands(round) => true,
             Answer::Awaited => false,
@@ -174,10 +178,10 @@ impl Round {
         self.number == number && matches!(self.answer, Answer::Acknowledged(_))
     }
 
-    /// Whether it tells of a resource now, whatever it is being asked for.
-    fn tells(&self, uri: &str) -> bool {
-        let agreed = self.stands.as_ref().map_or(&[][..], |stands| &stands.agreed.uris);
-        agreed.iter().any(|told| told == uri)
+    /// Whether it tells of a resource now by its answer to a round after that one, whatever it is being asked for.
+    fn tells(&self, uri: &str, after: u64) -> bool {
+        let stands = self.stands.as_ref().filter(|stands| stands.answers > after);
+        stands.is_some_and(|stands| stands.agreed.uris.iter().any(|told| told == uri))
     }
 }
 
@@ -221,7 +225,7 @@ impl ClientPort for Ear {
             let is_ours = round.number == self.number;
             if is_ours {
                 let number = self.number;
-                round.stands = Some(Standing { number, agreed: agreed.clone() });
+                round.stands = Some(Standing { number, answers: number, agreed: agreed.clone() });
                 round.answer = Answer::Acknowledged(agreed);
             }
             is_ours

@@ -97,3 +97,24 @@ async fn what_stands_answers_whoever_wants_nothing_else() {
     assert!(!agreement.confirm(first, &wanted));
     assert_eq!(agreement.unheard(), Kinds::TOOLS);
 }
+
+/// Whoever waits sees only the last of several rounds.
+#[tokio::test]
+async fn what_was_agreed_to_is_not_overlooked_for_the_next_round() {
+    let agreement = Arc::new(Agreement::default());
+    let lists = [true, false, false];
+    let refuse = || agreement.over(&Err(RpcError::new(code::INTERNAL_ERROR, "no").into()));
+    let (wished, _) = agreement.begin(filter(lists, &[]));
+    let (first, ear) = agreement.begin(filter(lists, &["a"]));
+    acknowledge(&*ear, r#"{"notifications":{"resourceSubscriptions":["a"]}}"#);
+    agreement.begin(filter(lists, &["a", "b"]));
+    refuse();
+    assert!(agreement.covers("a", wished).await.is_ok(), "it was agreed to since");
+    assert!(agreement.covers("a", first).await.is_err(), "it was not agreed to anew");
+    // What is found to stand is an answer, too.
+    let wished = agreement.round();
+    assert!(agreement.confirm(first, &filter(lists, &["a"])));
+    agreement.begin(filter(lists, &["a", "b"]));
+    refuse();
+    assert!(agreement.covers("a", wished).await.is_ok());
+}
