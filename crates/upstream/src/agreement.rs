@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchboard_core::port::{BoxFuture, CallError, ClientPort, RpcError};
@@ -25,6 +26,8 @@ struct Round {
     answer: Answer,
     /// What is heard meanwhile: the last round that was acknowledged, as long as its stream is open.
     stands: Option<Standing>,
+    /// What it refused last of what somebody waits for, and in which round: the next may have begun before they look.
+    refused: BTreeMap<String, (u64, CallError)>,
 }
 
 /// What was acknowledged in that round.
@@ -67,6 +70,7 @@ impl Agreement {
             if is_told {
                 (round.number, round.asked) = (round.number + 1, wanted.clone());
                 stands.answers = round.number;
+                round.refused.retain(|uri, _| !wanted.uris.contains(uri));
                 round.answer = Answer::Acknowledged(stands.agreed.clone());
             }
             is_told
@@ -106,6 +110,7 @@ impl Agreement {
         self.0.send_if_modified(|round| {
             let is_open = matches!(round.answer, Answer::Awaited);
             if is_open {
+                round.refuse(|_| true, &error);
                 round.answer = Answer::Refused(error);
             }
             is_open
@@ -145,31 +150,20 @@ impl Agreement {
         uris.iter().filter(|uri| round.asked.uris.contains(uri) && !agreed.contains(uri)).collect()
     }
 
+    /// Nobody waits for these any more, or nobody has waited until now: what was said of them before is no answer.
+    pub(crate) fn forget(&self, is_over: impl Fn(&str) -> bool) {
+        self.0.send_if_modified(|round| {
+            round.refused.retain(|uri, _| !is_over(uri));
+            false
+        });
+    }
+
     /// Returns when it is known whether it tells of a resource, by a round after that one.
     pub(crate) async fn covers(&self, uri: &str, after: u64) -> Result<(), CallError> {
         let mut rounds = self.0.subscribe();
-        // Of several rounds only the last is seen here, and what one agreed to stands while the next is under way.
-        let stands = |round: &Round| round.tells(uri, after);
-        let decided = rounds.wait_for(|round| match round.answer {
-            _ if stands(round) => true,
-            Answer::Awaited => false,
-            Answer::Never(_) => true,
-            Answer::Acknowledged(_) | Answer::Refused(_) => {
-                round.number > after && round.asked.uris.iter().any(|asked| asked == uri)
-            }
-        });
-        let decided = decided.await;
-        let Ok(round) = decided.as_deref() else {
-            return Err(refused("the connection has ended"));
-        };
-        match &round.answer {
-            _ if stands(round) => Ok(()),
-            Answer::Acknowledged(agreed) if agreed.uris.iter().any(|told| told == uri) => Ok(()),
-            Answer::Acknowledged(_) | Answer::Awaited => {
-                Err(refused("the server does not agree to tell when this resource changes"))
-            }
-            Answer::Refused(error) | Answer::Never(error) => Err(error.clone()),
-        }
+        let decided = rounds.wait_for(|round| round.says(uri, after).is_some());
+        let said = decided.await.ok().and_then(|round| round.says(uri, after));
+        said.unwrap_or_else(|| Err(refused("the connection has ended")))
     }
 }
 
@@ -182,6 +176,29 @@ impl Round {
     fn tells(&self, uri: &str, after: u64) -> bool {
         let stands = self.stands.as_ref().filter(|stands| stands.answers > after);
         stands.is_some_and(|stands| stands.agreed.uris.iter().any(|told| told == uri))
+    }
+
+    /// Its answer to whoever wants to hear of a resource, if a round after that one has brought any.
+    fn says(&self, uri: &str, after: u64) -> Option<Result<(), CallError>> {
+        let is_it = |told: &String| told == uri;
+        let refused = self.refused.get(uri).filter(|(number, _)| *number > after);
+        match (&self.answer, refused) {
+            _ if self.tells(uri, after) => Some(Ok(())),
+            // Its stream may have ended at once.
+            (Answer::Acknowledged(agreed), _)
+                if self.number > after && agreed.uris.iter().any(is_it) =>
+            {
+                Some(Ok(()))
+            }
+            (_, Some((_, error))) | (Answer::Never(error), None) => Some(Err(error.clone())),
+            (Answer::Awaited | Answer::Acknowledged(_) | Answer::Refused(_), None) => None,
+        }
+    }
+
+    /// What was asked for is refused, where that is said of it.
+    fn refuse(&mut self, is_of: impl Fn(&String) -> bool, error: &CallError) {
+        let uris = self.asked.uris.iter().filter(|uri| is_of(uri));
+        self.refused.extend(uris.map(|uri| (uri.clone(), (self.number, error.clone()))));
     }
 }
 
@@ -225,6 +242,9 @@ impl ClientPort for Ear {
             let is_ours = round.number == self.number;
             if is_ours {
                 let number = self.number;
+                let error = refused("the server does not agree to tell when this resource changes");
+                round.refused.retain(|uri, _| !agreed.uris.contains(uri));
+                round.refuse(|uri| !agreed.uris.contains(uri), &error);
                 round.stands = Some(Standing { number, answers: number, agreed: agreed.clone() });
                 round.answer = Answer::Acknowledged(agreed);
             }

@@ -118,6 +118,7 @@ impl Listening<'_> {
         self.again = None;
         // What nobody wants is lost to nobody.
         self.told.uris.retain(|uri| wanted.uris.contains(uri));
+        self.channel.agreement.forget(|uri| !wanted.uris.iter().any(|wanted| wanted == uri));
         if wanted == Filter::default() {
             self.let_go();
             self.streams = Streams::default();
