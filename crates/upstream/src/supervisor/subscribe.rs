@@ -100,8 +100,10 @@ impl Listening<'_> {
                 // Whatever it agrees to now, it is not because another was closed for that.
                 self.gave_way = None;
                 self.fell(&stream);
-                if self.streams.asked.is_none() {
-                    self.rest(&stream);
+                match &self.streams.asked {
+                    None => self.rest(&stream),
+                    Some(asked) if asked.late.is_none() => self.give_up_hope(),
+                    Some(_) => {}
                 }
             }
             News::Late => self.late(),
@@ -148,11 +150,10 @@ impl Listening<'_> {
         if let Some(asked) = &mut self.streams.asked {
             asked.late = is_let_go.then(|| Instant::now() + self.patience);
         }
-        // Nobody knows when it will be heard again.
-        if !is_let_go && self.streams.stands.is_none() {
-            self.told.lose(self.server);
+        match is_let_go || self.streams.stands.is_some() {
+            true => reckon(self.connection),
+            false => self.give_up_hope(),
         }
-        reckon(self.connection);
     }
 
     /// It has acknowledged what it was asked for.
@@ -254,6 +255,12 @@ impl Listening<'_> {
         }
         self.again = Some(Instant::now() + self.pause);
         self.pause = (self.pause * 2).min(RESUBSCRIBE_LATER);
+    }
+
+    /// Nobody knows when it will be heard again.
+    fn give_up_hope(&mut self) {
+        self.told.lose(self.server);
+        reckon(self.connection);
     }
 
     fn wanted(&self) -> Filter {

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::anew::{OTHER, THIRD, heard, listens, on_one_stream, until_subscribed};
 use crate::kit::{Hub, command, context, key, until, url};
-use crate::watched::{URI, ask, is_of, named, subscribe, touch, updated};
+use crate::watched::{URI, ask, is_of, named, subscribe, touch, untold, updated};
 
 /// What is late for the hub of these tests, and after how long whoever has lost a subscription asks again. A server
 /// may have acknowledged everything by then, or nothing yet. A busy machine is no late server.
@@ -190,4 +190,38 @@ async fn an_end_in_between_says_nothing_of_how_many_streams_it_bears() {
     sleep(Duration::from_millis(500)).await;
     assert_eq!(named(&hub, updated), 0, "nothing was missed");
     hub.stop().await;
+}
+
+/// What stands may end while the next stream is late already: that is said, and looked at.
+#[tokio::test]
+async fn what_falls_while_the_next_is_late_is_told() {
+    let scratch = Scratch::new();
+    let trouble = scratch.path().join("trouble");
+    let fault = "silent:method=subscriptions/listen";
+    let script = Script::new().only("2026-07-28").lasting().while_file(&trouble).fault(fault);
+    let server = Scripted::http(&script);
+    for spec in [command("a", &script), url("a", server.url(), HttpKind::Streamable)] {
+        let hub = Hub::with(hasty(), [spec]).await;
+        let polled = || hub.upstreams.catalog(&key("a")).unwrap().polled.is_some();
+        heard(&hub).await;
+        // It bears two.
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        std::fs::write(&trouble, "").unwrap();
+        hub.told();
+        let meanwhile = async {
+            sleep(LATE * 2).await;
+            assert!(hub.upstreams.is_subscribed(&key("a"), URI) && !polled());
+            hub.tool("a", "listen_end", "{}").await.unwrap();
+            until("it is said that it does not tell", || named(&hub, untold) == 1).await;
+            until("its lists are looked at", polled).await;
+        };
+        tokio::select! {
+            asked = subscribe(&hub, OTHER) => panic!("{asked:?}"),
+            () = meanwhile => {}
+        }
+        std::fs::remove_file(&trouble).unwrap();
+        ask(&hub, method::SUBSCRIBE).await.unwrap();
+        until("its lists are heard again", || !polled()).await;
+        hub.stop().await;
+    }
 }
