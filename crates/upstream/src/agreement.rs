@@ -85,6 +85,11 @@ impl Agreement {
         });
     }
 
+    /// Whether it tells of a resource now, whatever it is being asked for.
+    pub(crate) fn tells(&self, uri: &str) -> bool {
+        self.0.borrow().tells(uri, 0)
+    }
+
     /// The number of the round that is under way, or was the last.
     pub(crate) fn round(&self) -> u64 {
         self.0.borrow().number
@@ -99,6 +104,14 @@ impl Agreement {
     /// Whether that round is acknowledged.
     pub(crate) fn is_acknowledged(&self, number: u64) -> bool {
         self.0.borrow().is_acknowledged(number)
+    }
+
+    /// What is said in this round is the answer to whoever waits for these, too.
+    pub(crate) fn answers(&self, uris: impl Iterator<Item = String>) {
+        self.0.send_if_modified(|round| {
+            round.asked.uris.extend(uris);
+            false
+        });
     }
 
     /// The round is over. If nothing was acknowledged, nothing was agreed upon.

@@ -4,6 +4,7 @@
 mod live;
 pub(crate) mod poll;
 mod refresh;
+mod refusal;
 mod streams;
 mod subscribe;
 mod told;

@@ -124,7 +124,8 @@ async fn what_was_agreed_to_is_not_overlooked_for_the_next_round() {
 async fn what_was_refused_is_not_overlooked_for_the_next_round() {
     let agreement = Arc::new(Agreement::default());
     let lists = [true, false, false];
-    agreement.begin(filter(lists, &["a", "b", "c"]));
+    agreement.begin(filter(lists, &["a", "b"]));
+    agreement.answers(["c".to_owned()].into_iter());
     agreement.over(&Err(RpcError::new(code::INTERNAL_ERROR, "no").into()));
     let (next, ear) = agreement.begin(filter(lists, &["a"]));
     for uri in ["a", "b", "c"] {

@@ -46,6 +46,15 @@ pub(super) struct Streams<'c> {
     leaving: Option<(Stream<'c>, Instant)>,
 }
 
+/// Whether a server can be asked anew while it is listened to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bears {
+    Unknown,
+    /// It refuses a stream until the one before is closed.
+    One,
+    Several,
+}
+
 /// What happens to them.
 pub(super) enum News<'c> {
     /// What was asked for is acknowledged.

@@ -18,7 +18,7 @@ use crate::watched::{URI, ask, is_of, named, subscribe, touch, untold, updated};
 
 /// What is late for the hub of these tests, and after how long whoever has lost a subscription asks again. A server
 /// may have acknowledged everything by then, or nothing yet. A busy machine is no late server.
-const LATE: Duration = Duration::from_millis(1500);
+pub(crate) const LATE: Duration = Duration::from_millis(1500);
 const AGAIN: Duration = Duration::from_millis(1200);
 
 pub(crate) fn hasty() -> Context {
