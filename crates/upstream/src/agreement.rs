@@ -85,11 +85,6 @@ impl Agreement {
         });
     }
 
-    /// Whether it tells of a resource now, whatever it is being asked for.
-    pub(crate) fn tells(&self, uri: &str) -> bool {
-        self.0.borrow().tells(uri, 0)
-    }
-
     /// The number of the round that is under way, or was the last.
     pub(crate) fn round(&self) -> u64 {
         self.0.borrow().number
@@ -163,10 +158,10 @@ impl Agreement {
         uris.iter().filter(|uri| round.asked.uris.contains(uri) && !agreed.contains(uri)).collect()
     }
 
-    /// Nobody waits for these any more, or nobody has waited until now: what was said of them before is no answer.
-    pub(crate) fn forget(&self, is_over: impl Fn(&str) -> bool) {
+    /// Nobody waits for these any more, or nobody has waited until that round: what was said of them before is no answer.
+    pub(crate) fn forget(&self, is_over: impl Fn(&str, u64) -> bool) {
         self.0.send_if_modified(|round| {
-            round.refused.retain(|uri, _| !is_over(uri));
+            round.refused.retain(|uri, (number, _)| !is_over(uri, *number));
             false
         });
     }

@@ -7,7 +7,6 @@ mod refresh;
 mod refusal;
 mod streams;
 mod subscribe;
-mod told;
 pub(crate) mod unheard;
 mod watch;
 

@@ -136,7 +136,7 @@ async fn what_was_refused_is_not_overlooked_for_the_next_round() {
     assert!(agreement.covers("a", 0).await.is_ok());
     agreement.fell(next);
     // It was told since, and nobody waits for the others any more.
-    agreement.forget(|uri| uri != "c");
+    agreement.forget(|uri, _| uri != "c");
     agreement.give_up();
     let said = ["a", "b", "c"].map(|uri| (uri, agreement.covers(uri, 0)));
     for (uri, said) in said {
