@@ -29,6 +29,8 @@ pub(super) struct Machine {
     bears: Bears,
     /// A stream was closed so that it may agree to another, and so often it has refused that since.
     gave_way: Option<u32>,
+    /// When another took the place of a stream last, which it may not have seen to be closed.
+    replaced: Option<Duration>,
     pace: Pace,
     /// When it is asked again.
     again: Option<Duration>,
@@ -76,6 +78,7 @@ impl Machine {
             has_agreed: false,
             bears: Bears::Unknown,
             gave_way: None,
+            replaced: None,
             pace: Pace::new(patience),
             again: None,
             now: Duration::ZERO,
@@ -192,7 +195,7 @@ impl Machine {
         self.take_in(&asked.uris, untold);
         self.pace.acknowledged(self.now.saturating_sub(began));
         match (&self.stands, self.gave_way.take()) {
-            (Some(_), _) => self.bears = Bears::Several,
+            (Some(_), _) => (self.bears, self.replaced) = (Bears::Several, Some(self.now)),
             // What it is asked for then it may only have refused because of something else.
             (None, Some(_)) if !is_plain => self.bears = Bears::One,
             (None, _) => {}
@@ -282,10 +285,17 @@ impl Machine {
         if leaving {
             self.do_next(Step::Dismiss);
         }
-        if leaving || (self.bears == Bears::Unknown && self.let_go()) {
+        if leaving || self.is_unseen(refusal) || (self.bears == Bears::Unknown && self.let_go()) {
             return Some(0);
         }
         self.gave_way.map(|tries| tries + 1).filter(|tries| pace::may_yet_agree(*tries, refusal))
+    }
+
+    /// Whether it may refuse only because it has not seen yet that a stream is closed; once for each.
+    fn is_unseen(&mut self, refusal: Refusal) -> bool {
+        let may_be = refusal == Refusal::Now && self.gave_way.is_none();
+        let replaced = self.replaced.take_if(|_| may_be);
+        replaced.is_some_and(|at| pace::is_lately(self.now, at))
     }
 
     /// It refuses what it has told before: that is its answer to everybody.
@@ -306,16 +316,16 @@ impl Machine {
         if let Some(alone) = self.share.refused(new) {
             self.steps.extend([Step::Refuse(Vec::new()), Step::Lose(alone)]);
         }
-        let is_heard = self.stands.is_some();
-        self.gave_way = self.gave_way.filter(|_| !is_heard).map(|tries| tries + 1);
-        if !is_heard {
+        if self.stands.is_none() {
             self.share.restore(&self.wanted);
         }
         self.do_next(Step::Reckon);
-        match self.share.is_plain() || self.share.is_divided() {
-            true => self.ask(),
-            false => self.again = Some(self.pace.after_refusal(self.now)),
+        if self.share.is_plain() || self.share.is_divided() {
+            // It may still have to see that a stream was closed.
+            return self.ask();
         }
+        self.gave_way = None;
+        self.again = Some(self.pace.after_refusal(self.now));
     }
 
     /// Closes what stands; whether there was anything.

@@ -14,6 +14,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// [`RESUBSCRIBE`], and after twice as long each time. Together that is less than anybody waits who subscribes.
 const TRIES: u32 = 4;
 
+/// For so long a server may not have seen that another stream took the place of one, which over HTTP is closed a second
+/// later.
+const UNSEEN: Duration = Duration::from_secs(2);
+
 /// What is known of how fast it is.
 #[derive(Debug)]
 pub(super) struct Pace {
@@ -65,6 +69,11 @@ impl Pace {
 /// When it is asked for what was left out. Whoever was told no meanwhile may need a moment to see it.
 pub(super) fn soon(now: Duration) -> Duration {
     now + RESUBSCRIBE
+}
+
+/// Whether it may not have seen yet that a stream was replaced then.
+pub(super) fn is_lately(now: Duration, replaced: Duration) -> bool {
+    now.saturating_sub(replaced) < UNSEEN
 }
 
 /// When it is asked again that needs a moment to see that a stream was closed, and has refused so often since.
