@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchboard_core::port::{BoxFuture, CallError, ClientPort, RpcError};
@@ -25,12 +26,16 @@ struct Round {
     answer: Answer,
     /// What is heard meanwhile: the last round that was acknowledged, as long as its stream is open.
     stands: Option<Standing>,
+    /// What it refused last of what somebody waits for, and in which round: the next may have begun before they look.
+    refused: BTreeMap<String, (u64, CallError)>,
 }
 
 /// What was acknowledged in that round.
 #[derive(Clone, Debug)]
 struct Standing {
     number: u64,
+    /// The last round to which it is the answer: its own, or one that was found to want nothing else.
+    answers: u64,
     agreed: Filter,
 }
 
@@ -59,12 +64,14 @@ impl Agreement {
     /// something else stands, or a resource is not told of.
     pub(crate) fn confirm(&self, number: u64, wanted: &Filter) -> bool {
         self.0.send_if_modified(|round| {
-            let stands = round.stands.as_ref().filter(|stands| stands.number == number);
-            let Some(agreed) = stands.map(|stands| stands.agreed.clone()) else { return false };
-            let is_told = wanted.uris.iter().all(|uri| agreed.uris.contains(uri));
+            let stands = round.stands.as_mut().filter(|stands| stands.number == number);
+            let Some(stands) = stands else { return false };
+            let is_told = wanted.uris.iter().all(|uri| stands.agreed.uris.contains(uri));
             if is_told {
                 (round.number, round.asked) = (round.number + 1, wanted.clone());
-                round.answer = Answer::Acknowledged(agreed);
+                stands.answers = round.number;
+                round.refused.retain(|uri, _| !wanted.uris.contains(uri));
+                round.answer = Answer::Acknowledged(stands.agreed.clone());
             }
             is_told
         })
@@ -94,6 +101,14 @@ impl Agreement {
         self.0.borrow().is_acknowledged(number)
     }
 
+    /// What is said in this round is the answer to whoever waits for these, too.
+    pub(crate) fn answers(&self, uris: impl Iterator<Item = String>) {
+        self.0.send_if_modified(|round| {
+            round.asked.uris.extend(uris);
+            false
+        });
+    }
+
     /// The round is over. If nothing was acknowledged, nothing was agreed upon.
     pub(crate) fn over(&self, ended: &Result<JsonBuf, CallError>) {
         let error = match ended {
@@ -103,6 +118,7 @@ impl Agreement {
         self.0.send_if_modified(|round| {
             let is_open = matches!(round.answer, Answer::Awaited);
             if is_open {
+                round.refuse(|_| true, &error);
                 round.answer = Answer::Refused(error);
             }
             is_open
@@ -142,30 +158,20 @@ impl Agreement {
         uris.iter().filter(|uri| round.asked.uris.contains(uri) && !agreed.contains(uri)).collect()
     }
 
+    /// Nobody waits for these any more, or nobody has waited until that round: what was said of them before is no answer.
+    pub(crate) fn forget(&self, is_over: impl Fn(&str, u64) -> bool) {
+        self.0.send_if_modified(|round| {
+            round.refused.retain(|uri, (number, _)| !is_over(uri, *number));
+            false
+        });
+    }
+
     /// Returns when it is known whether it tells of a resource, by a round after that one.
     pub(crate) async fn covers(&self, uri: &str, after: u64) -> Result<(), CallError> {
         let mut rounds = self.0.subscribe();
-        let stands = |round: &Round| after == 0 && round.tells(uri);
-        let decided = rounds.wait_for(|round| match round.answer {
-            _ if stands(round) => true,
-            Answer::Awaited => false,
-            Answer::Never(_) => true,
-            Answer::Acknowledged(_) | Answer::Refused(_) => {
-                round.number > after && round.asked.uris.iter().any(|asked| asked == uri)
-            }
-        });
-        let decided = decided.await;
-        let Ok(round) = decided.as_deref() else {
-            return Err(refused("the connection has ended"));
-        };
-        match &round.answer {
-            _ if stands(round) => Ok(()),
-            Answer::Acknowledged(agreed) if agreed.uris.iter().any(|told| told == uri) => Ok(()),
-            Answer::Acknowledged(_) | Answer::Awaited => {
-                Err(refused("the server does not agree to tell when this resource changes"))
-            }
-            Answer::Refused(error) | Answer::Never(error) => Err(error.clone()),
-        }
+        let decided = rounds.wait_for(|round| round.says(uri, after).is_some());
+        let said = decided.await.ok().and_then(|round| round.says(uri, after));
+        said.unwrap_or_else(|| Err(refused("the connection has ended")))
     }
 }
 
@@ -174,10 +180,33 @@ impl Round {
         self.number == number && matches!(self.answer, Answer::Acknowledged(_))
     }
 
-    /// Whether it tells of a resource now, whatever it is being asked for.
-    fn tells(&self, uri: &str) -> bool {
-        let agreed = self.stands.as_ref().map_or(&[][..], |stands| &stands.agreed.uris);
-        agreed.iter().any(|told| told == uri)
+    /// Whether it tells of a resource now by its answer to a round after that one, whatever it is being asked for.
+    fn tells(&self, uri: &str, after: u64) -> bool {
+        let stands = self.stands.as_ref().filter(|stands| stands.answers > after);
+        stands.is_some_and(|stands| stands.agreed.uris.iter().any(|told| told == uri))
+    }
+
+    /// Its answer to whoever wants to hear of a resource, if a round after that one has brought any.
+    fn says(&self, uri: &str, after: u64) -> Option<Result<(), CallError>> {
+        let is_it = |told: &String| told == uri;
+        let refused = self.refused.get(uri).filter(|(number, _)| *number > after);
+        match (&self.answer, refused) {
+            _ if self.tells(uri, after) => Some(Ok(())),
+            // Its stream may have ended at once.
+            (Answer::Acknowledged(agreed), _)
+                if self.number > after && agreed.uris.iter().any(is_it) =>
+            {
+                Some(Ok(()))
+            }
+            (_, Some((_, error))) | (Answer::Never(error), None) => Some(Err(error.clone())),
+            (Answer::Awaited | Answer::Acknowledged(_) | Answer::Refused(_), None) => None,
+        }
+    }
+
+    /// What was asked for is refused, where that is said of it.
+    fn refuse(&mut self, is_of: impl Fn(&String) -> bool, error: &CallError) {
+        let uris = self.asked.uris.iter().filter(|uri| is_of(uri));
+        self.refused.extend(uris.map(|uri| (uri.clone(), (self.number, error.clone()))));
     }
 }
 
@@ -221,7 +250,10 @@ impl ClientPort for Ear {
             let is_ours = round.number == self.number;
             if is_ours {
                 let number = self.number;
-                round.stands = Some(Standing { number, agreed: agreed.clone() });
+                let error = refused("the server does not agree to tell when this resource changes");
+                round.refused.retain(|uri, _| !agreed.uris.contains(uri));
+                round.refuse(|uri| !agreed.uris.contains(uri), &error);
+                round.stands = Some(Standing { number, answers: number, agreed: agreed.clone() });
                 round.answer = Answer::Acknowledged(agreed);
             }
             is_ours

@@ -146,16 +146,18 @@ pub(crate) async fn load(
     if has(Kinds::TOOLS, "tools") {
         listing.tools = reader.list().await?;
         reader.drop_unusable(&mut listing.tools);
-        listing.said[0] = reader.said();
+        listing.said[0] = reader.said(None);
     }
     if has(Kinds::RESOURCES, "resources") {
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.resources).await?);
         unread.note(Kinds::RESOURCES, reader.renew(&mut listing.templates).await?);
-        listing.said[1] = reader.said();
+        let kept = listing.said[1].filter(|_| unread.kinds.has(Kinds::RESOURCES));
+        listing.said[1] = reader.said(kept);
     }
     if has(Kinds::PROMPTS, "prompts") {
         unread.note(Kinds::PROMPTS, reader.renew(&mut listing.prompts).await?);
-        listing.said[2] = reader.said();
+        let kept = listing.said[2].filter(|_| unread.kinds.has(Kinds::PROMPTS));
+        listing.said[2] = reader.said(kept);
     }
     Ok((listing, unread))
 }
@@ -206,10 +208,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// For how long what was read since the last time holds, if the server says so.
-    fn said(&self) -> Option<Duration> {
+    /// For how long what was read since the last time holds, if the server says so; with what could not be read, no
+    /// longer than that, which is `kept`.
+    fn said(&self, kept: Option<Duration>) -> Option<Duration> {
         let ttl = self.ttl.swap(u64::MAX, Ordering::Relaxed);
-        (ttl != u64::MAX).then(|| Duration::from_millis(ttl))
+        let said = (ttl != u64::MAX).then(|| Duration::from_millis(ttl));
+        [said, kept].into_iter().flatten().min()
     }
 
     /// A list whose absence costs nothing but itself. One that fails stays as it is: a server that has trouble

@@ -4,9 +4,9 @@
 mod live;
 pub(crate) mod poll;
 mod refresh;
+mod refusal;
 mod streams;
 mod subscribe;
-mod told;
 pub(crate) mod unheard;
 mod watch;
 

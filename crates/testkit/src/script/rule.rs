@@ -27,6 +27,9 @@ pub struct When {
     /// At calls of this tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// At messages in whose params this text is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// Not at the first so many of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<u32>,
@@ -35,7 +38,7 @@ pub struct When {
     pub times: Option<u32>,
 }
 
-const WHEN: [&str; 4] = ["method", "tool", "after", "times"];
+const WHEN: [&str; 5] = ["method", "tool", "about", "after", "times"];
 
 impl Rule {
     /// From `NAME`, or `NAME:KEY=VALUE,KEY=VALUE`, or a JSON object.
@@ -83,9 +86,17 @@ impl Rule {
         !self.is_placed() && self.fault.natural() == Natural::Start
     }
 
-    /// Whether it concerns this method, or the call of this tool.
-    pub(super) fn concerns(&self, method: Option<&str>, tool: Option<&str>) -> bool {
-        let When { method: at, tool: of, .. } = &self.when;
+    /// Whether it concerns this method with these params, or the call of this tool.
+    pub(super) fn concerns(
+        &self,
+        method: Option<&str>,
+        tool: Option<&str>,
+        params: &Value,
+    ) -> bool {
+        let When { method: at, tool: of, about, .. } = &self.when;
+        if about.as_ref().is_some_and(|text| !params.to_string().contains(text.as_str())) {
+            return false;
+        }
         if self.is_placed() {
             return (at.is_none() || at.as_deref() == method)
                 && (of.is_none() || of.as_deref() == tool);

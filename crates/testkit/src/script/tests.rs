@@ -27,6 +27,19 @@ fn a_rule_as_text() {
 }
 
 #[test]
+fn a_rule_of_some_messages() {
+    let rule = Rule::parse("error:method=tools/list,about=second").expect("a rule");
+    let check = |method, params: &str, expected| {
+        let params = serde_json::from_str(params).expect("JSON");
+        assert_eq!(rule.concerns(Some(method), None, &params), expected, "{method} {params}");
+    };
+    check("tools/list", r#"{"cursor":"the second"}"#, true);
+    check("tools/list", r#"{"cursor":"third"}"#, false);
+    check("tools/list", "null", false);
+    check("prompts/list", r#"{"cursor":"second"}"#, false);
+}
+
+#[test]
 fn a_mistake_is_named() {
     let check = |text: &str, expected: &str| {
         let problem = Rule::parse(text).expect_err(text);

@@ -97,3 +97,50 @@ async fn what_stands_answers_whoever_wants_nothing_else() {
     assert!(!agreement.confirm(first, &wanted));
     assert_eq!(agreement.unheard(), Kinds::TOOLS);
 }
+
+/// Whoever waits sees only the last of several rounds.
+#[tokio::test]
+async fn what_was_agreed_to_is_not_overlooked_for_the_next_round() {
+    let agreement = Arc::new(Agreement::default());
+    let lists = [true, false, false];
+    let refuse = || agreement.over(&Err(RpcError::new(code::INTERNAL_ERROR, "no").into()));
+    let (wished, _) = agreement.begin(filter(lists, &[]));
+    let (first, ear) = agreement.begin(filter(lists, &["a"]));
+    acknowledge(&*ear, r#"{"notifications":{"resourceSubscriptions":["a"]}}"#);
+    agreement.begin(filter(lists, &["a", "b"]));
+    refuse();
+    assert!(agreement.covers("a", wished).await.is_ok(), "it was agreed to since");
+    assert!(agreement.covers("a", first).await.is_err(), "it was not agreed to anew");
+    // What is found to stand is an answer, too.
+    let wished = agreement.round();
+    assert!(agreement.confirm(first, &filter(lists, &["a"])));
+    agreement.begin(filter(lists, &["a", "b"]));
+    refuse();
+    assert!(agreement.covers("a", wished).await.is_ok());
+}
+
+/// A refusal is not overlooked either, and is no answer to whoever comes later.
+#[tokio::test]
+async fn what_was_refused_is_not_overlooked_for_the_next_round() {
+    let agreement = Arc::new(Agreement::default());
+    let lists = [true, false, false];
+    agreement.begin(filter(lists, &["a", "b"]));
+    agreement.answers(["c".to_owned()].into_iter());
+    agreement.over(&Err(RpcError::new(code::INTERNAL_ERROR, "no").into()));
+    let (next, ear) = agreement.begin(filter(lists, &["a"]));
+    for uri in ["a", "b", "c"] {
+        let error = agreement.covers(uri, 0).await.unwrap_err();
+        assert_eq!(error.to_string(), "no (-32603)", "{uri}");
+    }
+    acknowledge(&*ear, r#"{"notifications":{"resourceSubscriptions":["a"]}}"#);
+    assert!(agreement.covers("a", 0).await.is_ok());
+    agreement.fell(next);
+    // It was told since, and nobody waits for the others any more.
+    agreement.forget(|uri, _| uri != "c");
+    agreement.give_up();
+    let said = ["a", "b", "c"].map(|uri| (uri, agreement.covers(uri, 0)));
+    for (uri, said) in said {
+        let error = said.await.unwrap_err().to_string();
+        assert_eq!(error == "no (-32603)", uri == "c", "{error}");
+    }
+}

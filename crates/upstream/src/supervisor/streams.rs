@@ -29,9 +29,6 @@ pub(super) struct Stream<'c> {
     /// Which round of the agreement it is.
     pub(super) number: u64,
     pub(super) asked: Filter,
-    pub(super) began: Instant,
-    /// When it is late, unless it is already.
-    pub(super) late: Option<Instant>,
     asking: Pin<Box<dyn Future<Output = Ended> + Send + 'c>>,
 }
 
@@ -53,11 +50,9 @@ pub(super) enum News<'c> {
     /// It was, and has ended, both in one piece.
     Passed(Stream<'c>),
     /// It has ended instead.
-    Refused(Stream<'c>, Ended),
+    Refused(Ended),
     /// What stood has ended.
     Fell(Stream<'c>),
-    /// Nothing was acknowledged for a while.
-    Late,
     /// Something else is wanted.
     Wanted,
     /// It is time.
@@ -65,8 +60,8 @@ pub(super) enum News<'c> {
 }
 
 impl<'c> Stream<'c> {
-    /// Asks; nothing is sent before it is waited for. What is not acknowledged for so long is late.
-    pub(super) fn open(connection: &'c Connection, asked: Filter, patience: Duration) -> Self {
+    /// Asks; nothing is sent before it is waited for.
+    pub(super) fn open(connection: &'c Connection, asked: Filter) -> Self {
         let (peer, channel) = (connection.peer(), &connection.channel);
         let filter = asked.to_json();
         let params = write::object(|params| params.raw("notifications", filter.as_json()));
@@ -82,8 +77,7 @@ impl<'c> Stream<'c> {
             patience: Patience::of(ENDLESS),
             waiting: Waiting { listener: Some(ear), ..Waiting::default() },
         });
-        let began = Instant::now();
-        Self { number, asked, began, late: Some(began + patience), asking: Box::pin(asking) }
+        Self { number, asked, asking: Box::pin(asking) }
     }
 }
 
@@ -96,23 +90,28 @@ impl<'c> Streams<'c> {
         self.leaving = before.map(|stream| (stream, Instant::now() + LINGER));
     }
 
-    /// Whether there was one that is heard no longer.
-    pub(super) fn dismiss(&mut self) -> bool {
-        self.leaving.take().is_some()
+    /// Whether one is heard for a little longer.
+    pub(super) fn is_left(&self) -> bool {
+        self.leaving.is_some()
     }
 
-    /// Waits for something to happen, at `again` at last. All streams are read meanwhile, and only then.
+    /// That one is heard no longer.
+    pub(super) fn dismiss(&mut self) {
+        self.leaving = None;
+    }
+
+    /// Waits for something to happen, until `due` at last; that something else is wanted only counts with `wishes`. All
+    /// streams are read meanwhile, and only then.
     pub(super) async fn news(
         &mut self,
         server: &Server,
         agreement: &Agreement,
-        again: Option<Instant>,
+        due: Option<Instant>,
+        wishes: bool,
     ) -> News<'c> {
         loop {
             let Self { stands, asked, leaving } = self;
             let number = asked.as_ref().map(|stream| stream.number);
-            let late = asked.as_ref().and_then(|stream| stream.late);
-            let again = again.filter(|_| asked.is_none());
             tokio::select! {
                 biased;
                 () = agreement.acknowledged(number.unwrap_or_default()), if number.is_some() => {
@@ -122,7 +121,7 @@ impl<'c> Streams<'c> {
                     if let Some(stream) = self.asked.take() {
                         return match agreement.is_acknowledged(stream.number) {
                             true => News::Passed(stream),
-                            false => News::Refused(stream, ended),
+                            false => News::Refused(ended),
                         };
                     }
                 }
@@ -132,10 +131,8 @@ impl<'c> Streams<'c> {
                     }
                 }
                 () = left(leaving) => self.leaving = None,
-                () = until(late), if late.is_some() => return News::Late,
-                // While an answer is on its way, nothing else is asked for.
-                () = server.watched.changed(), if late.is_none() => return News::Wanted,
-                () = until(again), if again.is_some() => return News::Due,
+                () = server.watched.changed(), if wishes => return News::Wanted,
+                () = until(due), if due.is_some() => return News::Due,
             }
         }
     }

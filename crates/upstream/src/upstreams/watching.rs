@@ -56,6 +56,7 @@ async fn agree(server: &Server, connection: &Connection, uri: &str) -> Result<()
     let wish = Wish::of(&server.watched, uri);
     // What is wanted already was asked for before; of a new one no earlier round knows anything.
     let after = if wish.is_new { last } else { 0 };
+    channel.agreement.forget(|other, round| wish.is_new && other == uri && round <= last);
     let limit: Duration = server.spec.load().timing.call;
     let agreed = tokio::select! {
         agreed = timeout(limit, channel.agreement.covers(uri, after)) => agreed,

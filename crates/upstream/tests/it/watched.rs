@@ -20,7 +20,7 @@ pub(crate) async fn subscribe(hub: &Hub, uri: &str) -> Result<(), CallError> {
     about(hub, method::SUBSCRIBE, uri).await
 }
 
-async fn about(hub: &Hub, method: &str, uri: &str) -> Result<(), CallError> {
+pub(crate) async fn about(hub: &Hub, method: &str, uri: &str) -> Result<(), CallError> {
     let params = json(&format!(r#"{{"uri":"{uri}"}}"#));
     let caller = Caller::default();
     hub.upstreams.call(&key("a"), method, Some(params.as_json()), &caller).await.map(|_| ())

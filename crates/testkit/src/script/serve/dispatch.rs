@@ -26,7 +26,7 @@ impl Arrival {
         let method = message["method"].as_str();
         let tool =
             message["params"]["name"].as_str().filter(|_| method == Some(method::TOOLS_CALL));
-        let faults = world.faults(method, tool);
+        let faults = world.faults(method, tool, &message["params"]);
         Self { message, faults }
     }
 

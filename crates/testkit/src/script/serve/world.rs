@@ -94,13 +94,18 @@ impl World {
         rules.map(|rule| rule.fault.clone()).collect()
     }
 
-    /// The faults that happen at this method, or at the call of this tool. Each question counts.
-    pub(super) fn faults(&self, method: Option<&str>, tool: Option<&str>) -> Vec<Fault> {
+    /// The faults that happen at this method with these params, or at the call of this tool. Each question counts.
+    pub(super) fn faults(
+        &self,
+        method: Option<&str>,
+        tool: Option<&str>,
+        params: &Value,
+    ) -> Vec<Fault> {
         if !self.is_faulty() {
             return Vec::new();
         }
         let rules = self.script.faults.iter().zip(&self.seen);
-        let concerned = rules.filter(|(rule, _)| rule.concerns(method, tool));
+        let concerned = rules.filter(|(rule, _)| rule.concerns(method, tool, params));
         concerned
             .filter_map(|(rule, seen)| {
                 let before = seen.fetch_add(1, Ordering::Relaxed);

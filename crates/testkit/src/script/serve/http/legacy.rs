@@ -36,7 +36,7 @@ pub(super) fn answer(
 
 fn open(world: &Arc<World>, socket: &TcpStream, request: &Request, door: Door) -> io::Result<End> {
     world.note(&json!({"at": "sse", "http": "GET", "headers": request.headers()}));
-    let faults = world.faults(Some("GET"), None);
+    let faults = world.faults(Some("GET"), None, &Value::Null);
     if let Some(end) = mangle::instead(world, socket, request, door, &faults) {
         return end;
     }

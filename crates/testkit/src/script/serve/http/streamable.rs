@@ -44,7 +44,9 @@ pub(super) fn answer(
     }));
     let arrival = match request.method.as_str() {
         "POST" => Arrival::new(world, parsed.unwrap_or_default()),
-        other => Arrival { message: Value::Null, faults: world.faults(Some(other), None) },
+        other => {
+            Arrival { message: Value::Null, faults: world.faults(Some(other), None, &Value::Null) }
+        }
     };
     world.wait_while_hung();
     if let Some(end) = mangle::instead(world, socket, request, door, &arrival.faults) {
