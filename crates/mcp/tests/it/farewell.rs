@@ -151,15 +151,6 @@ async fn streams_of_changes_on_pipes_are_answered() {
     assert_eq!(pipe.next().await, None);
 }
 
-/// Who stays when the hub has ended does not hold it up once more.
-#[tokio::test]
-async fn the_end_is_waited_for_once() {
-    let hub = hub(Server::Hangs, LONG).await;
-    let _stays = hub.endpoint.clone();
-    hub.endpoint.shutdown().await;
-    tokio::time::timeout(Duration::from_secs(30), hub.endpoint.shutdown()).await.unwrap();
-}
-
 #[tokio::test]
 async fn calls_of_the_older_transport_are_answered() {
     for server in BOTH {
