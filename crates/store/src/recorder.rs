@@ -28,7 +28,7 @@ pub struct RecorderOptions {
     /// A record waits at most so long for others to be written with; then for its write, and, if it came during one, for
     /// that one before. That is what a crash can lose.
     pub interval: Duration,
-    /// So many are written together, at most.
+    /// So many are written together, at most, and at once where so many wait.
     pub batch: usize,
     /// So many may wait, as when the database is away.
     pub bound: usize,
@@ -36,7 +36,7 @@ pub struct RecorderOptions {
 
 impl Default for RecorderOptions {
     fn default() -> Self {
-        Self { interval: Duration::from_millis(200), batch: 500, bound: 20_000 }
+        Self { interval: Duration::from_millis(200), batch: 2_500, bound: 20_000 }
     }
 }
 
@@ -82,8 +82,11 @@ struct Tally {
 impl Recorder {
     /// Begins; it must be closed before the store is.
     pub fn start(store: &Store, options: RecorderOptions) -> crate::Result<Self> {
+        let bound = options.bound.max(1);
+        // Long before there is no room.
+        let enough = options.batch.min(bound / 4).max(1);
         let recorder = Self {
-            queue: Arc::new(Queue::new(options.bound.max(1))),
+            queue: Arc::new(Queue::new(bound, enough)),
             tally: Arc::default(),
             tasks: TaskTracker::new(),
             end: CancellationToken::new(),

@@ -11,9 +11,11 @@ pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     /// So many may wait, those included that are being written.
     bound: usize,
+    /// When so many wait, they should be written now.
+    enough: usize,
     /// Rung for the first one.
     some: Notify,
-    /// Rung when so many wait that they should be written now.
+    /// Rung when there are enough.
     many: Notify,
 }
 
@@ -26,8 +28,9 @@ struct Waiting {
 }
 
 impl Queue {
-    pub(super) fn new(bound: usize) -> Self {
-        Self { waiting: Mutex::default(), bound, some: Notify::new(), many: Notify::new() }
+    pub(super) fn new(bound: usize, enough: usize) -> Self {
+        let waiting = Mutex::default();
+        Self { waiting, bound, enough, some: Notify::new(), many: Notify::new() }
     }
 
     /// Takes a record in; `false` if there is no room, or nobody who would write it.
@@ -44,7 +47,7 @@ impl Queue {
         if count == 1 {
             self.some.notify_one();
         }
-        if count == (self.bound / 4).max(1) {
+        if count == self.enough {
             self.many.notify_one();
         }
         true
@@ -59,7 +62,7 @@ impl Queue {
 
     /// Returns when there are so many that they should be written now.
     pub(super) async fn many(&self) {
-        if self.waits() < self.bound / 4 {
+        if self.waits() < self.enough {
             self.many.notified().await;
         }
     }

@@ -51,3 +51,26 @@ fn turns_are_lent_and_taken_back() {
     check(2, &[Take, Take, Resize(1), Lend], 0);
     check(2, &[Take, Take, Resize(1), Resize(3)], 1);
 }
+
+#[tokio::test]
+async fn who_waited_begins_after_all_that_is_ready() {
+    let (turns, order) = (Turns::new(1), Arc::new(std::sync::Mutex::new(Vec::new())));
+    let note = |what| {
+        let order = order.clone();
+        move || order.lock().unwrap().push(what)
+    };
+    let held = turns.try_take().unwrap();
+    let (waits, begun, done) = (turns.clone(), note("begun"), note("done"));
+    let waiting = tokio::spawn(async move {
+        let _turn = waits.take().await.unwrap();
+        begun();
+    });
+    yield_now().await;
+    drop(held);
+    // Ready later than the one whose turn it is.
+    let ready = tokio::spawn(async move { done() });
+    ready.await.unwrap();
+    waiting.await.unwrap();
+    assert_eq!(*order.lock().unwrap(), ["done", "begun"]);
+    assert_eq!(turns.free.available_permits(), 1);
+}
