@@ -4,13 +4,11 @@
 use anyhow::Result;
 
 use super::goals::{Figure, Goals, Limit};
-use super::load::{Amount, Era, Target, median};
+use super::load::{Amount, Era, Target};
 use super::{Bench, say};
 
 /// At so many connections, and in how many rounds. Most where other gateways were measured.
 const ROWS: [(usize, usize); 4] = [(1, 41), (16, 41), (64, 21), (256, 11)];
-/// However noisy a machine is, this much slower is slower.
-const MOST: f64 = 0.05;
 
 /// One figure of the stateless era as a part of the same of the session era, for each round.
 #[derive(Default)]
@@ -44,12 +42,12 @@ pub(super) fn compare(bench: &Bench, goals: &mut Goals, targets: [&Target; 2]) -
         let beside = hub.beside(&direct);
         beside.print(connections, "hub, beside direct");
         let at = |what: &str| format!("stateless: {what} at {connections}");
-        goals.add(at("CPU per call"), told(&hub.cpu), Limit::AtMost(1.0), "× session");
+        goals.add(at("CPU per call"), Figure::of(&hub.cpu), Limit::AtMost(1.0), "× session");
         // The load generator and the server themselves take more for this era, which is in the first figure and
         // nothing that a hub can change; the second is without that.
-        goals.add(at("calls/s"), told(&hub.rate), Limit::AtLeast(1.0), "× session");
+        goals.add(at("calls/s"), Figure::of(&hub.rate), Limit::AtLeast(1.0), "× session");
         let what = at("calls/s") + ", × session, beside direct";
-        goals.add(what, told(&beside.rate), Limit::AtLeast(1.0), "× direct");
+        goals.add(what, Figure::of(&beside.rate), Limit::AtLeast(1.0), "× direct");
     }
     Ok(made)
 }
@@ -94,10 +92,14 @@ impl Ratios {
     }
 
     fn print(&self, connections: usize, name: &str) {
-        let (rate, p50, p99) = (told(&self.rate), told(&self.p50), told(&self.p99));
+        let (rate, p50, p99) =
+            (Figure::of(&self.rate), Figure::of(&self.p50), Figure::of(&self.p99));
         let cpu = match &self.cpu[..] {
             [] => String::new(),
-            rounds => format!("{:>8.3}{:>9}", told(rounds).size, format!("± {:.3}", doubt(rounds))),
+            rounds => {
+                let cpu = Figure::of(rounds);
+                format!("{:>8.3}{:>9}", cpu.size, format!("± {:.3}", cpu.doubt))
+            }
         };
         say::note(format_args!(
             "  {:<27}{:>9.3}{:>9}{:>8.3}{:>8.3}{cpu}",
@@ -110,32 +112,9 @@ impl Ratios {
     }
 }
 
-/// The middle of some rounds, and what noise hides of it.
-fn told(rounds: &[f64]) -> Figure {
-    Figure { size: median(rounds.to_vec()), doubt: doubt(rounds) }
-}
-
-/// How far the middle of some rounds may be from what very many would tell: two standard errors of a median, by how far
-/// the rounds are from their middle.
-fn doubt(rounds: &[f64]) -> f64 {
-    let middle = median(rounds.to_vec());
-    let apart = median(rounds.iter().map(|one| (one - middle).abs()).collect());
-    // The factors of a normal distribution: from that distance to a deviation, and from a mean to a median.
-    let error = 1.4826 * 1.2533 * apart / (rounds.len() as f64).sqrt();
-    (2.0 * error).min(MOST)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn more_rounds_leave_less_doubt_and_none_leaves_too_much() {
-        let few = doubt(&[0.98, 1.0, 1.02]);
-        let many = doubt(&[0.98, 1.0, 1.02].repeat(100));
-        assert!(many < few / 5.0 && many > 0.0, "{few} {many}");
-        assert!((doubt(&[0.1, 1.0, 5.0]) - MOST).abs() < f64::EPSILON);
-    }
 
     #[test]
     fn what_a_direct_connection_loses_too_is_not_the_hubs() {

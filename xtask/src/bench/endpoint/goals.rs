@@ -3,11 +3,15 @@
 
 use anstyle::{AnsiColor, Style};
 
+use super::load::median;
 use crate::say;
 
 const GREEN: Style = AnsiColor::Green.on_default();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
+
+/// However noisy a machine is, a figure that far on the wrong side of its limit is there.
+const MOST: f64 = 0.05;
 
 /// The goals so far.
 #[derive(Default)]
@@ -51,6 +55,23 @@ impl From<f64> for Figure {
     fn from(size: f64) -> Self {
         Self { size, doubt: 0.0 }
     }
+}
+
+impl Figure {
+    /// The middle of some rounds, and what noise hides of it.
+    pub(super) fn of(rounds: &[f64]) -> Self {
+        Self { size: median(rounds.to_vec()), doubt: doubt(rounds) }
+    }
+}
+
+/// How far the middle of some rounds may be from what very many would tell: two standard errors of a median, by how far
+/// the rounds are from their middle.
+fn doubt(rounds: &[f64]) -> f64 {
+    let middle = median(rounds.to_vec());
+    let apart = median(rounds.iter().map(|one| (one - middle).abs()).collect());
+    // The factors of a normal distribution: from that distance to a deviation, and from a mean to a median.
+    let error = 1.4826 * 1.2533 * apart / (rounds.len() as f64).sqrt();
+    (2.0 * error).min(MOST)
 }
 
 impl Limit {
@@ -170,6 +191,14 @@ mod tests {
             let figure = Figure { size, doubt };
             assert_eq!(limit.verdict(figure), verdict, "{limit:?} {figure:?}");
         }
+    }
+
+    #[test]
+    fn more_rounds_leave_less_doubt_and_none_leaves_too_much() {
+        let few = doubt(&[0.98, 1.0, 1.02]);
+        let many = doubt(&[0.98, 1.0, 1.02].repeat(100));
+        assert!(many < few / 5.0 && many > 0.0, "{few} {many}");
+        assert!((doubt(&[0.1, 1.0, 5.0]) - MOST).abs() < f64::EPSILON);
     }
 
     #[test]
