@@ -34,14 +34,14 @@ async fn calls(store: &Store) -> usize {
 async fn everything_is_written_on_a_clean_stop(world: World) {
     let store = world.open().await;
     let recorder = Recorder::start(&store, RecorderOptions::default()).unwrap();
-    for n in 0..2_345 {
+    for n in 0..5_678 {
         recorder.record(call(&world, n));
     }
     let counters = recorder.close(PATIENCE).await;
-    assert_eq!((counters.written, counters.dropped, counters.queued), (2_345, 0, 0));
-    assert_eq!(calls(&store).await, 2_345);
+    assert_eq!((counters.written, counters.dropped, counters.queued), (5_678, 0, 0));
+    assert_eq!(calls(&store).await, 5_678);
     let whole = store.audit().verify().await.unwrap();
-    assert!(matches!(whole, Verdict::Whole { rows: 2_345, .. }), "{whole:?}");
+    assert!(matches!(whole, Verdict::Whole { rows: 5_678, .. }), "{whole:?}");
     recorder.record(call(&world, 0));
     assert_eq!(recorder.counters().dropped, 1, "after the end nothing is taken in");
     store.close().await.unwrap();

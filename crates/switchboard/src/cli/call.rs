@@ -25,8 +25,11 @@ pub(super) struct Call {
     /// The tool, by the server's own name for it.
     tool: String,
     /// The arguments: a JSON object, `@FILE`, or `-` for standard input.
-    #[arg(long, value_name = "JSON", default_value = "{}")]
-    args: String,
+    #[arg(value_name = "JSON", conflicts_with = "args")]
+    given: Option<String>,
+    /// The same, by name.
+    #[arg(long, value_name = "JSON")]
+    args: Option<String>,
     #[command(flatten)]
     scope: Scoped,
     /// The files to read, instead of asking the running hub.
@@ -61,7 +64,8 @@ impl Call {
 
     fn arguments(&self) -> Result<String> {
         let mut text = String::new();
-        match (self.args.as_str(), self.args.strip_prefix('@')) {
+        let given = self.given.as_deref().or(self.args.as_deref()).unwrap_or("{}");
+        match (given, given.strip_prefix('@')) {
             ("-", _) => {
                 std::io::stdin().read_to_string(&mut text).context("standard input is not text")?;
             }

@@ -81,15 +81,14 @@ fn tools_and_calls() {
         let whole = context.ok(&["tools", "good", "echo"]);
         assert!(whole.out.contains("text      string"), "{way}: {}", whole.out);
 
-        let said = context.ok(&["call", "good", "echo", "--args", r#"{"text": "hello"}"#]);
-        assert_eq!(said.out, "hello\n", "{way}");
+        for by_name in [&["--args"][..], &[]] {
+            let said = [&["call", "good", "echo"], by_name, &[r#"{"text": "hello"}"#]].concat();
+            assert_eq!(context.ok(&said).out, "hello\n", "{way}: {said:?}");
+        }
         let raw = context.ok(&["call", "good", "echo", "--args", r#"{"text": "x"}"#, "--json"]);
         assert!(raw.out.starts_with(r#"{"content":[{"type":"text","text":"x"}]"#), "{}", raw.out);
         context.write("args.json", r#"{"text": "from a file"}"#);
-        assert_eq!(
-            context.ok(&["call", "good", "echo", "--args", "@args.json"]).out,
-            "from a file\n"
-        );
+        assert_eq!(context.ok(&["call", "good", "echo", "@args.json"]).out, "from a file\n");
         let long = json!({"text": "x".repeat(3 << 20)}).to_string();
         context.write("long.json", &long);
         let said = context.ok(&["call", "good", "echo", "--args", "@long.json", "--json"]).out;

@@ -8,7 +8,7 @@ use super::load::{Amount, Era, Target};
 use super::{Bench, say};
 
 /// At so many connections, and in how many rounds. Most where other gateways were measured.
-const ROWS: [(usize, usize); 4] = [(1, 41), (16, 41), (64, 21), (256, 11)];
+const ROWS: [(usize, usize); 4] = [(1, 41), (16, 81), (64, 21), (256, 11)];
 
 /// One figure of the stateless era as a part of the same of the session era, for each round.
 #[derive(Default)]

@@ -1,5 +1,7 @@
 //! That there are never more turns than the limit, whatever is lent and resized.
 
+use tokio_util::task::TaskTracker;
+
 use super::*;
 
 #[derive(Clone, Copy, Debug)]
@@ -59,16 +61,16 @@ async fn who_waited_begins_after_all_that_is_ready() {
         let order = order.clone();
         move || order.lock().unwrap().push(what)
     };
-    let held = turns.try_take().unwrap();
+    let (tasks, held) = (TaskTracker::new(), turns.try_take().unwrap());
     let (waits, begun, done) = (turns.clone(), note("begun"), note("done"));
-    let waiting = tokio::spawn(async move {
+    let waiting = tasks.spawn(async move {
         let _turn = waits.take().await.unwrap();
         begun();
     });
     yield_now().await;
     drop(held);
     // Ready later than the one whose turn it is.
-    let ready = tokio::spawn(async move { done() });
+    let ready = tasks.spawn(async move { done() });
     ready.await.unwrap();
     waiting.await.unwrap();
     assert_eq!(*order.lock().unwrap(), ["done", "begun"]);
