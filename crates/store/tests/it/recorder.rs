@@ -11,6 +11,7 @@ use crate::kit::{World, call, global, until};
 
 suite! {
     everything_is_written_on_a_clean_stop,
+    as_many_as_belong_together_wait_for_no_interval,
     calls_add_up,
     a_call_is_in_the_log_as_it_was,
     what_does_not_fit_is_dropped_counted_and_said,
@@ -44,6 +45,19 @@ async fn everything_is_written_on_a_clean_stop(world: World) {
     assert!(matches!(whole, Verdict::Whole { rows: 5_678, .. }), "{whole:?}");
     recorder.record(call(&world, 0));
     assert_eq!(recorder.counters().dropped, 1, "after the end nothing is taken in");
+    store.close().await.unwrap();
+}
+
+async fn as_many_as_belong_together_wait_for_no_interval(world: World) {
+    let store = world.open().await;
+    let never = Duration::from_secs(3600);
+    let options = RecorderOptions { interval: never, batch: 10, ..RecorderOptions::default() };
+    let recorder = Recorder::start(&store, options).unwrap();
+    for n in 0..10 {
+        recorder.record(call(&world, n));
+    }
+    until("they are written", async || recorder.counters().written == 10).await;
+    recorder.close(PATIENCE).await;
     store.close().await.unwrap();
 }
 

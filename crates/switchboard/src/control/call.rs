@@ -17,7 +17,7 @@ pub(super) async fn call(
     say: &Say,
 ) -> Result<(), Failure> {
     let key = operations.find(target)?;
-    let remedy = "give a JSON object: `'{\"name\": \"value\"}'`";
+    let remedy = "give a JSON object, such as '{\"name\": \"value\"}'";
     let arguments = Json::parse(arguments.as_bytes(), &Limits::default())
         .map_err(|error| Failure::new(format!("the arguments are not JSON: {error}"), remedy))?;
     if !arguments.is_object() {
